@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * May a ring's submission always start at entry 0, head and tail unused?
+ *
+ * include/uapi/linux/io_uring.h.
+ */
+#include <linux/io_uring.h>
+#include <uapi/linux/io_uring.h>
+
+#ifndef OTHERWISE
+unsigned int flag = IORING_SETUP_SQ_REWIND;
+#else
+unsigned int flag = IORING_SETUP_SQPOLL;
+#endif

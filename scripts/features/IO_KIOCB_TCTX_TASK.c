@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is the task that submitted a request req->tctx->task? If not, it is
+ * req->task.
+ *
+ * include/linux/io_uring_types.h.
+ */
+#include <linux/io_uring_types.h>
+
+struct task_struct *test(struct io_kiocb *req);
+struct task_struct *test(struct io_kiocb *req)
+{
+#ifndef OTHERWISE
+	return req->tctx->task;
+#else
+	return req->task;
+#endif
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is the second argument of io_uring_queue_async_work "bool hashed"? If not,
+ * it is "int rw", of the same meaning.
+ *
+ * include/trace/events/io_uring.h.
+ */
+#include <linux/io_uring_types.h>
+#include <trace/events/io_uring.h>
+
+#ifndef OTHERWISE
+static void probe(void *data, struct io_kiocb *req, bool hashed)
+#else
+static void probe(void *data, struct io_kiocb *req, int rw)
+#endif
+{
+	check_trace_callback_type_io_uring_queue_async_work(probe);
+}

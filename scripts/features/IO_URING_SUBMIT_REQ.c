@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is a submission traced as io_uring_submit_req(req)? If not, it is
+ * io_uring_submit_sqe(req, bool force_nonblock).
+ *
+ * include/trace/events/io_uring.h.
+ */
+#include <linux/io_uring_types.h>
+#include <trace/events/io_uring.h>
+
+#ifndef OTHERWISE
+static void probe(void *data, struct io_kiocb *req)
+{
+	check_trace_callback_type_io_uring_submit_req(probe);
+}
+#else
+static void probe(void *data, struct io_kiocb *req, bool force_nonblock)
+{
+	check_trace_callback_type_io_uring_submit_sqe(probe);
+}
+#endif
