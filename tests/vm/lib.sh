@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# What the test machine's scripts share: where things are, and which suite carries which kernel.
+
+KSTALL_CACHE=${KSTALL_CACHE:-/var/cache/kstall}
+vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+top=$(cd "$vm/../.." && pwd)
+all_kernels="6.1 6.12 7.2"
+
+say() { echo "$*" >&2; }
+die() { say "$(basename "$0"): $*"; exit 1; }
+
+suite_of() {
+	case $1 in
+	6.1 | bookworm) echo bookworm ;;
+	6.12 | trixie) echo trixie ;;
+	7.2 | forky) echo forky ;;
+	*) die "unknown kernel '$1' (there are: $all_kernels)" ;;
+	esac
+}
+
+kernel_of() {
+	case $1 in
+	bookworm) echo 6.1 ;;
+	trixie) echo 6.12 ;;
+	forky) echo 7.2 ;;
+	*) die "unknown suite '$1'" ;;
+	esac
+}
+
+# kver SUITE: the full version of the kernel in its root file system
+kver() { basename "$KSTALL_CACHE/$1/root/lib/modules"/*; }
+
+# Each checkout builds in a directory of its own, so that two of them can share the root file systems.
+build_dir() { echo "$KSTALL_CACHE/$1/build/$(printf %s "$top" | sha1sum | cut -c1-12)"; }
+
+# need PACKAGE…: install on this machine what is missing
+need() {
+	local p missing=()
+	for p; do
+		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	[ "$(id -u)" = 0 ] || die "needs root, to install ${missing[*]}"
+	say "# installing ${missing[*]}"
+	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
+	{ "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
+		{ "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; }
+	} >/dev/null 2>"$KSTALL_CACHE/apt.log" || { cat "$KSTALL_CACHE/apt.log" >&2; die "cannot install ${missing[*]}"; }
+}
+
+# locked FILE command…: one process at a time; says so when it has to wait
+locked() {
+	local file=$1 fd status=0
+	shift
+	mkdir -p "$(dirname "$file")"
+	exec {fd}>"$file"
+	flock -n "$fd" || { say "# waiting for $file"; flock "$fd"; }
+	"$@" || status=$?
+	exec {fd}>&-
+	return $status
+}
