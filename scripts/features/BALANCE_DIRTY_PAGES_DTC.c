@@ -3,7 +3,9 @@
  * Is writeback:balance_dirty_pages given the dirty_throttle_control? If not,
  * it is given thresh, bg_thresh, dirty, bdi_thresh and bdi_dirty one by one.
  *
- * include/trace/events/writeback.h.
+ * include/trace/events/writeback.h; f1ab2831e2a4 ("writeback: let
+ * trace_balance_dirty_pages() take struct dtc as parameter"), v6.15, and in
+ * stable releases of v6.14.
  */
 #include <linux/writeback.h>
 #include <trace/events/writeback.h>

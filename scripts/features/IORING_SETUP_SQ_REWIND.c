@@ -2,7 +2,8 @@
 /*
  * May a ring's submission always start at entry 0, head and tail unused?
  *
- * include/uapi/linux/io_uring.h.
+ * include/uapi/linux/io_uring.h; 5247c034a67f ("io_uring: introduce non-circular
+ * SQ").
  */
 #include <linux/io_uring.h>
 #include <uapi/linux/io_uring.h>

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Can a ring be resized, so that who does not hold uring_lock has to read
- * ctx->rings_rcu under RCU? If not, ctx->rings lives as long as ctx.
+ * Has a ring rings_rcu, to be read under RCU by who holds no lock that keeps
+ * the ring from being resized? If not, there is only ctx->rings: it lives as
+ * long as ctx before v6.13, and as long as uring_lock is held since then
+ * (79cfe9e59c2a, "io_uring/register: add IORING_REGISTER_RESIZE_RINGS"; rings
+ * with IORING_SETUP_DEFER_TASKRUN only).
  *
- * include/linux/io_uring_types.h.
+ * include/linux/io_uring_types.h; "io_uring: ensure ctx->rings is stable for
+ * task work flags manipulation", March 2026, and stable releases since.
  */
 #include <linux/io_uring_types.h>
 

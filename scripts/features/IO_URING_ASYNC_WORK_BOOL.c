@@ -3,7 +3,8 @@
  * Is the second argument of io_uring_queue_async_work "bool hashed"? If not,
  * it is "int rw", of the same meaning.
  *
- * include/trace/events/io_uring.h.
+ * include/trace/events/io_uring.h; "io_uring/trace: rename
+ * io_uring_queue_async_work event "rw" field", December 2025.
  */
 #include <linux/io_uring_types.h>
 #include <trace/events/io_uring.h>

@@ -3,7 +3,7 @@
  * Is io_uring_complete given the CQE? If not, it is given user_data, res,
  * cflags and two extra words, and the context as a void pointer.
  *
- * include/trace/events/io_uring.h.
+ * include/trace/events/io_uring.h; "io_uring: clean up cqe trace points", v6.13.
  */
 #include <linux/io_uring_types.h>
 #include <trace/events/io_uring.h>

@@ -3,7 +3,8 @@
  * Is a submission traced as io_uring_submit_req(req)? If not, it is
  * io_uring_submit_sqe(req, bool force_nonblock).
  *
- * include/trace/events/io_uring.h.
+ * include/trace/events/io_uring.h; "io_uring: rename
+ * trace_io_uring_submit_sqe() tracepoint", v6.4.
  */
 #include <linux/io_uring_types.h>
 #include <trace/events/io_uring.h>
