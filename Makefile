@@ -50,17 +50,16 @@ uninstall:
 	rm -f $(patsubst scripts/%.bt,$(DESTDIR)$(PREFIX)/bin/kstall-%,$(wildcard scripts/*.bt))
 	! command -v dkms >/dev/null || scripts/dkms-install -r
 
-# A kernel's headers are not needed to clean up after it.
+# Not kbuild's: the headers that were built against may be gone.
 clean:
 	rm -rf .features
-	find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' \
+	@find . -name .git -prune -o -type f \( -name '*.o' -o -name '*.ko' \
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name '.*.d' -o -name '*.o.d' -o -name modules.order \
-		-o -name Module.symvers -o -name '.module-common.o' \) \
-		-exec rm -f {} +
+		-o -name Module.symvers \) -exec rm -f {} +
 
 check:
-	scripts/check '$(KDIR)' $(choices)
+	@scripts/check '$(KDIR)' $(choices)
 
 test:
 	@exec tests/vm/run KERNEL='$(KERNEL)' TEST='$(TEST)'
