@@ -8,7 +8,6 @@ PREFIX	?= /usr/local
 # something new, and that must not leave a node without its modules.
 WERROR	?= 1
 
-kbuild	= $(MAKE) -C $(KDIR) M=$(CURDIR)
 # Ask the kernel's headers (a cached answer takes a few ms), then build. What
 # the caller chose for kbuild has to hold for the questions too.
 choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
@@ -20,11 +19,12 @@ features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 modules:
 	@features=$$($(call features)) && \
-	$(kbuild) KSTALL_FEATURES="$$features" KSTALL_WERROR=$(WERROR) modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR) \
+		KSTALL_FEATURES="$$features" KSTALL_WERROR=$(WERROR) modules
 
 # Where INSTALL_MOD_PATH says, as for the kernel's own.
 modules_install: modules
-	$(kbuild) modules_install
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
 
 features:
 	@$(call features,-t)
