@@ -11,12 +11,13 @@
 
 kstall_top := $(patsubst %/scripts/kstall.mk,%,$(lastword $(MAKEFILE_LIST)))
 
-ifeq ($(KSTALL_FEATURES),)
-$(error Build with "make KDIR=<kernel headers> DIRS=<directory>" in the top directory)
-endif
+# Not asked for by a kbuild that only cleans.
+kstall_features = $(or $(KSTALL_FEATURES),$(error Build from the top directory: \
+	make KDIR=<kernel headers> DIRS=<this directory>))
 
 # $(src): define_trace.h includes a module's own events header by name.
-ccflags-y += -I$(src) -I$(kstall_top)/include -I$(KSTALL_FEATURES)
+# <generated/kstall_features.h>: the answers about this kernel's headers.
+ccflags-y += -I$(src) -I$(kstall_top)/include -I$(kstall_features)
 
 # What kbuild's W=1 adds, without W=1 itself: that also runs kernel-doc, which
 # not every package of kernel headers has. Older kernels have -Wextra only in
