@@ -1,0 +1,161 @@
+# shellcheck shell=bash
+# What test scripts use. A test is tests/<dir>/test_<name>.sh:
+#
+#	#!/usr/bin/env bash
+#	# description: what it protects, in one line
+#	# timeout: 600                     (seconds, default 300)
+#	# requires: fio module:null_blk /sys/kernel/btf/vmlinux
+#	. ../lib.sh
+#	plan 2
+#	load io_uring_trace
+#	t_eq "status says unused" "$(status_field io_uring_trace event io_uring_req_done users)" 0
+#	t_ok "fio works" fio --name=x …
+#
+# It runs in its own directory, as root, started by ../run.sh, which counts the results against the plan, and the kernel's
+# log and modules left loaded against the test. No test may depend on how fast the machine is.
+
+tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TRACEFS=/sys/kernel/tracing
+INSTANCE=$TRACEFS
+
+t_count=0 t_failed=0 t_cleanup=()
+
+# --- results ---
+
+# plan N: so many results follow
+plan() { printf 'KTAP version 1\n1..%d\n' "$1"; }
+
+diag() { sed 's/^/# /'; }
+
+t_pass() { t_count=$((t_count + 1)); echo "ok $t_count - $1"; }
+
+# t_fail DESC [why…]
+t_fail() {
+	t_count=$((t_count + 1)) t_failed=$((t_failed + 1))
+	echo "not ok $t_count - $1"
+	shift
+	[ $# = 0 ] || printf '%s\n' "$@" | diag
+}
+
+# t_skip DESC REASON: this one result cannot be had here
+t_skip() { t_count=$((t_count + 1)); echo "ok $t_count - $1 # SKIP $2"; }
+
+# skip_all REASON: nothing of this test can run here; before plan
+skip_all() { printf 'KTAP version 1\n1..0 # SKIP %s\n' "$1"; exit 4; }
+
+# bail REASON: the test cannot go on, and that is a failure
+bail() { echo "Bail out! $*"; exit 1; }
+
+# t_ok DESC command…: it succeeds
+t_ok() {
+	local desc=$1 out status=0
+	shift
+	out=$("$@" 2>&1) || status=$?
+	if [ $status = 0 ]; then t_pass "$desc"; else t_fail "$desc" "exit $status: $*" "$out"; fi
+}
+
+# t_fails DESC command…: it does not
+t_fails() {
+	local desc=$1 out
+	shift
+	if out=$("$@" 2>&1); then t_fail "$desc" "succeeded: $*" "$out"; else t_pass "$desc"; fi
+}
+
+# t_eq DESC GOT WANT
+t_eq() {
+	if [ "$2" = "$3" ]; then t_pass "$1"; else t_fail "$1" "got:  $2" "want: $3"; fi
+}
+
+# t_range DESC GOT LOW HIGH: whole numbers, bounds included
+t_range() {
+	if [[ $2 =~ ^-?[0-9]+$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then
+		t_pass "$1"
+	else
+		t_fail "$1" "got:  $2" "want: $3 … $4"
+	fi
+}
+
+# --- cleaning up ---
+
+# at_exit command…: runs when the test ends, however it ends; the last registered first
+at_exit() { t_cleanup+=("$(printf '%q ' "$@")"); }
+
+t_end() {
+	local status=$? i
+	trap - EXIT
+	for ((i = ${#t_cleanup[@]} - 1; i >= 0; i--)); do
+		eval "${t_cleanup[i]}"
+	done
+	[ $status != 0 ] || [ $t_failed = 0 ] || status=1
+	exit $status
+}
+trap t_end EXIT
+trap 'exit 143' TERM INT
+
+# --- waiting ---
+
+# wait_until SECONDS command…: until it succeeds; the seconds are for a fast machine
+wait_until() {
+	local deadline=$((SECONDS + $1 * ${KSTALL_TIME_SCALE:-1}))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -le $deadline ] || return 1
+		sleep 0.1
+	done
+}
+
+# --- modules ---
+
+is_loaded() { grep -q "^$1 " /proc/modules; }
+
+# load MODULE [parameters]: the one built in this tree, else the kernel's; unloaded when the test ends
+load() {
+	local module=$1 ko dep
+	shift
+	! is_loaded "$module" || bail "$module is loaded already"
+	ko=$(find "$tests/.." -name "$module.ko" -print -quit)
+	if [ -n "$ko" ]; then
+		for dep in $(modinfo -F depends "$ko" | tr , ' '); do
+			modprobe "$dep" || bail "cannot load $dep"
+		done
+		insmod "$ko" "$@" || bail "cannot load $module"
+	else
+		modprobe "$module" "$@" || bail "cannot load $module"
+	fi
+	at_exit unload_if_loaded "$module"
+}
+
+unload() { rmmod "$1"; }
+
+unload_if_loaded() { ! is_loaded "$1" || rmmod "$1"; }
+
+# status_field MODULE event|hook|table NAME FIELD: the value in a line such as "hook submit kind=tracepoint hits=12"
+status_field() {
+	awk -v kind="$2" -v name="$3" -v field="$4=" '
+		$1 == kind && $2 == name {
+			for (i = 3; i <= NF; i++)
+				if (index($i, field) == 1) { print substr($i, length(field) + 1); exit }
+		}' "/sys/kernel/debug/$1/status"
+}
+
+# --- ftrace ---
+
+# mk_instance NAME: a trace instance for this test alone; the helpers below use it
+mk_instance() {
+	INSTANCE=$TRACEFS/instances/$1
+	mkdir "$INSTANCE" || bail "cannot make trace instance $1"
+	at_exit rmdir "$INSTANCE"
+}
+
+# ev_enable SYSTEM/EVENT or SYSTEM
+ev_enable() { echo 1 >"$INSTANCE/events/$1/enable"; }
+ev_disable() { echo 0 >"$INSTANCE/events/$1/enable"; }
+
+# ev_lines EVENT: its lines in the trace
+ev_lines() { grep " $1: " "$INSTANCE/trace"; }
+ev_count() { grep -c " $1: " "$INSTANCE/trace"; }
+
+# ev_values EVENT KEY: the value of key= in each of its lines
+ev_values() { ev_lines "$1" | grep -oP "\b$2=\K\S+"; }
+
+ev_clear() { : >"$INSTANCE/trace"; }

@@ -1,0 +1,173 @@
+#!/usr/bin/env bash
+# run.sh [DIR/NAME…]: runs tests (all, if none is named) on the running kernel and prints KTAP. `run.sh -l [PREFIX]` lists them.
+# Exit status as kselftest has it: 0 passed, 1 failed, 4 everything skipped.
+#
+# To each test's own results it adds what no test can be trusted to say: that there were as many as planned, that the script
+# ended well and in time, that the kernel's log stayed clean and that no module of ours stayed loaded.
+set -u
+cd "$(dirname "$0")" || exit
+export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1}
+
+# What must not appear in the kernel's log while a test runs.
+dirt='BUG|WARNING|Oops|Call Trace|suspicious RCU|possible circular locking|possible recursive locking|inconsistent lock state'
+dirt+='|blocked for more than|soft lockup|hard LOCKUP|rcu.*(stall|self-detected)|general protection|KASAN|UBSAN|kmemleak'
+
+script_of() { echo "${1%%/*}/test_${1#*/}.sh"; }
+
+list() {
+	local file name
+	for file in */test_*.sh; do
+		[ -e "$file" ] || continue
+		name=${file%.sh} name=${name/\/test_//}
+		case $name in "${1-}"*) echo "$name" ;; esac
+	done
+}
+
+# header SCRIPT KEY: the value of "# KEY: value" among its first lines
+header() { sed -n "/^[^#]/q; s/^# $2: *//p" "$1"; }
+
+# missing SCRIPT: the first of its requirements that this machine does not meet
+missing() {
+	local what
+	for what in $(header "$1" requires); do
+		case $what in
+		/*) [ -e "$what" ] ;;
+		module:*) modprobe -nq "${what#module:}" ;;
+		*) command -v "$what" >/dev/null ;;
+		esac || { echo "$what"; return; }
+	done
+}
+
+# --- one test ---
+
+# Runs the script in a process group of its own, of which nothing survives; its last line tells relay how it ended.
+start() {
+	local script=$1 limit=$2 pid status=0
+	cd "${script%/*}" || exit
+	timeout -k 30 "$limit" bash "${script##*/}" 2> >(sed -u 's/^/# /') </dev/null &
+	pid=$!
+	wait $pid || status=$?
+	kill -KILL -- -$pid 2>/dev/null
+	echo "@exit $status"
+}
+
+# Passes a test's output on, indented as KTAP has it and line by line, so that a guest that dies has shown everything.
+relay() {
+	local line
+	while IFS= read -r line; do
+		case $line in
+		"@exit "*) status=${line#@exit } && continue ;;
+		"1..0 # SKIP"*) planned=0 reason=${line#1..0 # SKIP} ;;
+		"1.."*) planned=${line#1..} planned=${planned%% *} line=1..$((planned + 1)) ;;
+		"ok "*"# SKIP"*) results=$((results + 1)) skips=$((skips + 1)) ;;
+		"ok "*) results=$((results + 1)) ;;
+		"not ok "*) results=$((results + 1)) failures=$((failures + 1)) ;;
+		"KTAP version "* | "#"*) ;;
+		*) line="# $line" ;;
+		esac
+		echo "    $line"
+	done
+}
+
+extra() {
+	results=$((results + 1))
+	[ "$1" = ok ] || failures=$((failures + 1))
+	echo "    $1 $results - $2"
+}
+
+check_end() {
+	case $status in
+	0 | 4) ;;
+	124 | 137) extra "not ok" "ends within $1 s" ;;
+	1) [ "$failures" -gt 0 ] || extra "not ok" "ends well (exit status 1)" ;;
+	*) extra "not ok" "ends well (exit status $status)" ;;
+	esac
+	if [ -z "$planned" ]; then
+		extra "not ok" "says how many results it will have"
+	elif [ "$planned" != "$2" ]; then
+		extra "not ok" "has as many results as planned ($2 of $planned)"
+	fi
+}
+
+# The log since the mark that run_one left in it.
+check_log() {
+	local log bad
+	log=$(dmesg | sed "1,\|kstall-test: $1\$|d")
+	dmesg | grep -q "kstall-test: $1\$" || { extra "not ok" "kernel log is clean (it is too small to tell)"; return; }
+	bad=$(grep -nE "$dirt" <<<"$log" | head -20)
+	if [ -z "$bad" ]; then
+		[ "$planned" = 0 ] || extra ok "kernel log is clean"
+		return
+	fi
+	extra "not ok" "kernel log is clean"
+	# from the first such line on: the stack that belongs to it
+	tail -n +"${bad%%:*}" <<<"$log" | head -40 | sed 's/^/    # /'
+}
+
+our_modules() {
+	find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/g' | sort -u | comm -12 - <(cut -d' ' -f1 /proc/modules | sort)
+}
+
+check_modules() {
+	local left
+	left=$(comm -13 <(echo "$1") <(our_modules) | xargs)
+	[ -n "$left" ] || return 0
+	extra "not ok" "leaves no module loaded ($left)"
+	# shellcheck disable=SC2086 # a list; twice, for modules that use each other
+	rmmod $left 2>/dev/null || rmmod $left 2>&1 | sed 's/^/    # /'
+}
+
+run_one() {
+	local name=$1 script limit modules lacks
+	local planned='' results=0 failures=0 skips=0 status='' reason=''
+	script=$(script_of "$name")
+	limit=$(header "$script" timeout)
+	limit=$((${limit:-300} * KSTALL_TIME_SCALE))
+	echo "# start: $name"
+	lacks=$(missing "$script")
+	if [ -n "$lacks" ]; then
+		planned=0 reason=" needs $lacks"
+		echo "    1..0 # SKIP$reason"
+	else
+		modules=$(our_modules)
+		echo "kstall-test: $name" >/dev/kmsg
+		relay < <(start "$script" "$limit")
+		check_end "$limit" "$results"
+		check_modules "$modules"
+		check_log "$name"
+	fi
+	conclude "$name"
+}
+
+conclude() {
+	number=$((number + 1))
+	if [ "$failures" -gt 0 ]; then
+		failed=$((failed + 1))
+		echo "not ok $number - $1"
+	elif [ "$planned" = 0 ]; then
+		skipped=$((skipped + 1))
+		echo "ok $number - $1 # SKIP$reason"
+	else
+		passed=$((passed + 1))
+		echo "ok $number - $1"
+	fi
+}
+
+# --- all of them ---
+
+if [ "${1-}" = -l ]; then
+	list "${2-}"
+	exit
+fi
+[ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 4; }
+[ $# -gt 0 ] || mapfile -t all < <(list)
+[ $# -gt 0 ] || set -- "${all[@]}"
+
+number=0 passed=0 failed=0 skipped=0
+printf 'KTAP version 1\n1..%d\n' $#
+for test; do
+	run_one "$test"
+done
+echo "# Totals: pass:$passed fail:$failed skip:$skipped"
+[ $failed = 0 ] || exit 1
+[ $passed -gt 0 ] || exit 4
