@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - the only place that knows how kernels differ
+ *
+ * Every HAVE_* is the answer of one feature test in scripts/features/, compiled against the
+ * headers of the kernel the module is built for. No version numbers: stable and vendor
+ * kernels backport.
+ */
+#ifndef _KSTALL_COMPAT_H
+#define _KSTALL_COMPAT_H
+
+#include <linux/kprobes.h>
+#include <linux/mm.h>
+#include <linux/trace_events.h>
+
+#include <generated/kstall_features.h>
+
+#ifdef HAVE_ASSIGN_STR_1ARG
+#define kstall_assign_str(field, src)	__assign_str(field)
+#else
+#define kstall_assign_str(field, src)	__assign_str(field, src)
+#endif
+
+#ifdef HAVE_TRACE_ARRAY_GET_BY_NAME_SYSTEMS
+#define kstall_trace_array_get(name)	trace_array_get_by_name(name, NULL)
+#else
+#define kstall_trace_array_get(name)	trace_array_get_by_name(name)
+#endif
+
+#endif /* _KSTALL_COMPAT_H */

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * hook.h - declare once what to attach to; attach only while somebody listens
+ *
+ * A hook is a row in the module's table. It is idle until an event that names it is enabled;
+ * then the worker (event.h) arms it, and disarms it after the last such event is disabled.
+ * While idle it leaves no trace in the kernel's text.
+ *
+ * Function hooks are kprobes and kretprobes on every kernel, not fprobes: Debian's 6.1 has no
+ * CONFIG_FPROBE, on 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a
+ * kretprobe pair is cheaper. Both kinds are placed on the function's ftrace site.
+ */
+#ifndef _KSTALL_HOOK_H
+#define _KSTALL_HOOK_H
+
+#include <linux/kprobes.h>
+#include <linux/ptrace.h>
+#include <linux/tracepoint.h>
+
+#include <kstall/kstall.h>
+
+enum kstall_kind {
+	KSTALL_KIND_TRACEPOINT,
+	KSTALL_KIND_ENTRY,
+	KSTALL_KIND_PAIR,
+};
+
+enum kstall_state {
+	KSTALL_IDLE,		/* nobody listens */
+	KSTALL_ARMED,
+	KSTALL_WAITING,		/* wanted, the target's module is not loaded */
+	KSTALL_FAILED,		/* wanted, and should work: see err */
+};
+
+/**
+ * typedef kstall_enter_t - probe at a function's entry
+ * @data: uninitialised memory of the hook's data_size for this one call, NULL for KSTALL_ENTRY()
+ * @regs: registers at entry; use regs_get_kernel_argument()
+ *
+ * Return: true to be called at the function's return too (KSTALL_PAIR() only).
+ */
+typedef bool (*kstall_enter_t)(void *data, struct pt_regs *regs);
+
+/**
+ * typedef kstall_return_t - probe at a function's return
+ * @data: what the entry probe left for this call
+ * @regs: registers at return; use regs_return_value()
+ */
+typedef void (*kstall_return_t)(void *data, struct pt_regs *regs);
+
+/*
+ * Per CPU and hook, so that a hit writes no cache line another CPU writes. @active has one bit
+ * a context level (task, softirq, hardirq, NMI): a hook that fires again on the level it is
+ * already running on was reached from its own probe or from a BPF program inside its event.
+ */
+struct kstall_hook_stats {
+	u64 hits;
+	u64 recursed;
+	u8 active;
+};
+
+/**
+ * struct kstall_hook - one place in the kernel
+ * @name: its name in the status file
+ * @module: module the target lives in, NULL for vmlinux
+ * @targets: alternative names, best first, separated by '|'
+ * @kind: tracepoint, function entry, function entry and return
+ * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
+ * @data_size: bytes carried from entry to return
+ * @probe: tracepoint probe made by KSTALL_PROBE()
+ * @enter: entry probe
+ * @ret: return probe
+ * @state: see &enum kstall_state; this and all below under kstall.lock
+ * @err: errno of the last attempt, 0 if it went well
+ * @target: the name in use
+ * @tp: tracepoint found under one of @targets, NULL if none is loaded
+ * @tp_rank: its position in @targets
+ * @leaving: the target's module is being unloaded
+ * @kp: for KSTALL_KIND_ENTRY
+ * @rp: for KSTALL_KIND_PAIR
+ * @stats: per-CPU counters
+ * @missed: hits lost by registrations that are gone
+ * @bytes: memory held while armed
+ */
+struct kstall_hook {
+	const char *name;
+	const char *module;
+	const char *targets;
+	enum kstall_kind kind;
+	bool sleeps;
+	size_t data_size;
+	void *probe;
+	kstall_enter_t enter;
+	kstall_return_t ret;
+
+	enum kstall_state state;
+	int err;
+	char target[96];
+	struct tracepoint *tp;
+	int tp_rank;
+	bool leaving;
+	union {
+		struct kprobe kp;
+		struct kretprobe rp;
+	};
+	struct kstall_hook_stats __percpu *stats;
+	u64 missed;
+	size_t bytes;
+};
+
+/* An upstream tracepoint, by name; @_probe is made by KSTALL_PROBE(). */
+#define KSTALL_TRACEPOINT(_name, _module, _targets, _probe)		\
+	{ .name = (_name), .module = (_module), .targets = (_targets),	\
+	  .kind = KSTALL_KIND_TRACEPOINT, .probe = (void *)(_probe) }
+
+/* A function's entry. */
+#define KSTALL_ENTRY(_name, _module, _targets, _enter)			\
+	{ .name = (_name), .module = (_module), .targets = (_targets),	\
+	  .kind = KSTALL_KIND_ENTRY, .enter = (_enter) }
+
+/* A function's entry and return with @_size bytes of per-call data; options follow. */
+#define KSTALL_PAIR(_name, _module, _targets, _size, _enter, _ret, ...)	\
+	{ .name = (_name), .module = (_module), .targets = (_targets),	\
+	  .kind = KSTALL_KIND_PAIR, .data_size = (_size),		\
+	  .enter = (_enter), .ret = (_ret), __VA_ARGS__ }
+
+/**
+ * kstall_enter() - a tracepoint probe begins
+ * @hook: the hook, which is the tracepoint's data
+ *
+ * Counts the hit and disables preemption: since 7.0 tracepoint probes run preemptible
+ * (include/linux/tracepoint.h, guard(srcu_fast_notrace)), while per-CPU data and the
+ * recursion guard need the CPU to stay.
+ *
+ * Return: false if the hook is already running in this context; then it must do nothing.
+ */
+static __always_inline bool kstall_enter(struct kstall_hook *hook)
+{
+	struct kstall_hook_stats *stats;
+	u8 bit;
+
+	preempt_disable_notrace();
+	stats = this_cpu_ptr(hook->stats);
+	bit = 1 << interrupt_context_level();
+	if (unlikely(stats->active & bit)) {
+		stats->recursed++;
+		preempt_enable_notrace();
+		return false;
+	}
+	stats->active |= bit;
+	this_cpu_inc(hook->stats->hits);
+	return true;
+}
+
+/* The probe kstall_enter() let in is done. */
+static __always_inline void kstall_leave(struct kstall_hook *hook)
+{
+	this_cpu_ptr(hook->stats)->active &= ~(1 << interrupt_context_level());
+	preempt_enable_notrace();
+}
+
+/**
+ * KSTALL_PROBE() - define a tracepoint probe with its guard
+ * @fn: name of the probe, for KSTALL_TRACEPOINT()
+ * @proto: TP_PROTO() of the tracepoint on the kernel built for
+ * @args: TP_ARGS()
+ *
+ * Check the prototype against the kernel's own with KSTALL_CHECK_PROBE(): a wrong one is not
+ * noticed at run time, tracepoints are attached by name through a void pointer.
+ */
+#define KSTALL_PROBE(fn, proto, args)					\
+	static __always_inline void __##fn(proto);			\
+	void fn(void *hook, proto);					\
+	void fn(void *hook, proto)					\
+	{								\
+		if (kstall_enter(hook)) {				\
+			__##fn(args);					\
+			kstall_leave(hook);				\
+		}							\
+	}								\
+	static __always_inline void __##fn(proto)
+
+/* Compile-time check of a probe against <trace/events/...> of the kernel built for. */
+#define KSTALL_CHECK_PROBE(tp, fn)					\
+	static inline void __maybe_unused __check_##fn(void)		\
+	{								\
+		__PASTE(check_trace_callback_type_, tp)(fn);		\
+	}
+
+unsigned long kstall_symbol(const char *name);
+
+#ifdef KSTALL_MAIN
+#include <kstall/hook_impl.h>
+#endif
+
+#endif /* _KSTALL_HOOK_H */

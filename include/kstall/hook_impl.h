@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* hook_impl.h - attaching and detaching, instantiated once a module by hook.h */
+
+KSTALL_PARAM_UINT(max_sleepers, 1024, 16, 65536,
+		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 1024); more are counted as missed");
+
+/* Copies the @n-th of the '|'-separated names in @list into @buf. Return: false if none. */
+static bool kstall_nth_name(const char *list, int n, char *buf, size_t size)
+{
+	size_t len;
+
+	while (n--) {
+		list = strchr(list, '|');
+		if (!list)
+			return false;
+		list++;
+	}
+	len = strcspn(list, "|");
+	if (len >= size)
+		return false;
+	memcpy(buf, list, len);
+	buf[len] = '\0';
+	return true;
+}
+
+/* Position of @name in the '|'-separated @list, -1 if it is not there. */
+static int kstall_name_rank(const char *list, const char *name)
+{
+	char buf[sizeof_field(struct kstall_hook, target)];
+	int i;
+
+	for (i = 0; kstall_nth_name(list, i, buf, sizeof(buf)); i++) {
+		if (!strcmp(buf, name))
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * A kprobe that is never armed: changes no text, but answers whether and where the symbol
+ * exists. Return: 0 or the errno of register_kprobe().
+ */
+static int kstall_dry_probe(const char *symbol, unsigned long *addr)
+{
+	struct kprobe kp = { .symbol_name = symbol, .flags = KPROBE_FLAG_DISABLED };
+	int ret;
+
+	ret = register_kprobe(&kp);
+	if (ret)
+		return ret;
+	if (addr)
+		*addr = (unsigned long)kp.addr;
+	unregister_kprobe(&kp);
+	return 0;
+}
+
+/**
+ * kstall_symbol() - address of a function that is not exported
+ * @name: symbol
+ *
+ * May sleep; not for probes. With IBT a kprobe sits behind the endbr64 instruction
+ * (arch_adjust_kprobe_addr() in arch/x86/kernel/kprobes/core.c), so step back to what a
+ * function pointer holds: the symbol's own start.
+ *
+ * Return: the address, 0 if the kernel has no such function.
+ */
+unsigned long kstall_symbol(const char *name)
+{
+	unsigned long addr, size, offset;
+	char sym[KSYM_SYMBOL_LEN];
+
+	if (kstall_dry_probe(name, &addr))
+		return 0;
+	if (sprint_symbol(sym, addr) <= 0 ||
+	    sscanf(strchr(sym, '+') ?: "", "+0x%lx/0x%lx", &offset, &size) != 2)
+		return 0;
+	return addr - offset;
+}
+
+/*
+ * Is a module loaded? find_module() is not exported, but every module has the symbol
+ * __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as it is
+ * data, in another way if it is there.
+ */
+static bool kstall_module_loaded(const char *module)
+{
+	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
+
+	snprintf(sym, sizeof(sym), "%s:__this_module", module);
+	return kstall_dry_probe(sym, NULL) != -ENOENT;
+}
+
+static void kstall_kick_and_wait(void);
+
+/* ---- probes common to all function hooks ---- */
+
+static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
+{
+	struct kstall_hook *hook = container_of(kp, struct kstall_hook, kp);
+
+	this_cpu_inc(hook->stats->hits);
+	hook->enter(NULL, regs);
+	return 0;
+}
+
+/* The first word of a call's data is the hook: get_kretprobe() is NULL at return while disarming. */
+static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kstall_hook *hook = container_of(get_kretprobe(ri), struct kstall_hook, rp);
+	struct kstall_hook **owner = (struct kstall_hook **)ri->data;
+
+	*owner = hook;
+	this_cpu_inc(hook->stats->hits);
+	return hook->enter(owner + 1, regs) ? 0 : 1;
+}
+
+static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *regs)
+{
+	struct kstall_hook **owner = (struct kstall_hook **)ri->data;
+
+	(*owner)->ret(owner + 1, regs);
+	return 0;
+}
+
+/* ---- attach ---- */
+
+/*
+ * Registering zeroed memory each time: a kprobe or kretprobe that is registered again with
+ * the address and flags of its last life is refused or misplaced (pitfall of 6.12).
+ */
+static int kstall_attach_function(struct kstall_hook *hook)
+{
+	if (hook->kind == KSTALL_KIND_ENTRY) {
+		memset(&hook->kp, 0, sizeof(hook->kp));
+		hook->kp.symbol_name = hook->target;
+		hook->kp.pre_handler = kstall_entry_handler;
+		return register_kprobe(&hook->kp);
+	}
+	memset(&hook->rp, 0, sizeof(hook->rp));
+	hook->rp.kp.symbol_name = hook->target;
+	hook->rp.entry_handler = kstall_pair_entry;
+	hook->rp.handler = kstall_pair_return;
+	hook->rp.data_size = sizeof(struct kstall_hook *) + hook->data_size;
+	hook->rp.maxactive = hook->sleeps ? max_sleepers
+					  : max_t(unsigned int, 10, 2 * num_possible_cpus());
+	hook->bytes = hook->rp.maxactive *
+		      (sizeof(struct kretprobe_instance) + hook->rp.data_size);
+	return register_kretprobe(&hook->rp);
+}
+
+/* Full name of the @n-th alternative of a function hook, "module:symbol" for modules. */
+static bool kstall_function_name(struct kstall_hook *hook, int n)
+{
+	size_t len = 0;
+
+	if (hook->module)
+		len = scnprintf(hook->target, sizeof(hook->target), "%s:", hook->module);
+	return kstall_nth_name(hook->targets, n, hook->target + len, sizeof(hook->target) - len);
+}
+
+/* Tries @attach on every alternative until one works or fails for another reason than its name. */
+static int kstall_first_function(struct kstall_hook *hook, int (*attach)(struct kstall_hook *hook))
+{
+	int ret = -ENOENT;
+	int i;
+
+	for (i = 0; kstall_function_name(hook, i); i++) {
+		ret = attach(hook);
+		if (ret != -ENOENT && ret != -EINVAL)
+			return ret;
+	}
+	hook->target[0] = '\0';
+	return ret;
+}
+
+static int kstall_try_function(struct kstall_hook *hook)
+{
+	return kstall_dry_probe(hook->target, NULL);
+}
+
+static int kstall_attach_tracepoint(struct kstall_hook *hook)
+{
+	if (!hook->tp)
+		return -ENOENT;
+	strscpy(hook->target, hook->tp->name, sizeof(hook->target));
+	return tracepoint_probe_register(hook->tp, hook->probe, hook);
+}
+
+/* Is there a reason to expect the target at all? */
+static bool kstall_target_absent(struct kstall_hook *hook)
+{
+	return hook->module && (hook->leaving || !kstall_module_loaded(hook->module));
+}
+
+static void kstall_hook_fail(struct kstall_hook *hook, int err)
+{
+	if (hook->err != err)
+		pr_warn("hook %s: cannot attach to %s: error %d\n",
+			hook->name, hook->targets, err);
+	hook->err = err;
+	hook->state = KSTALL_FAILED;
+}
+
+/* Worker context, kstall.lock held, hook not armed. */
+static void kstall_hook_arm(struct kstall_hook *hook)
+{
+	int ret;
+
+	if (hook->leaving) {
+		hook->state = KSTALL_WAITING;
+		return;
+	}
+	if (hook->kind == KSTALL_KIND_TRACEPOINT)
+		ret = kstall_attach_tracepoint(hook);
+	else
+		ret = kstall_first_function(hook, kstall_attach_function);
+
+	if (!ret) {
+		hook->err = 0;
+		hook->state = KSTALL_ARMED;
+	} else if (kstall_target_absent(hook)) {
+		hook->err = 0;
+		hook->state = KSTALL_WAITING;
+	} else {
+		kstall_hook_fail(hook, ret);
+	}
+	if (hook->state != KSTALL_ARMED)
+		hook->bytes = 0;
+}
+
+/* What the running registration has missed so far. */
+static u64 kstall_hook_missed(const struct kstall_hook *hook)
+{
+	u64 missed = hook->missed;
+
+	if (hook->state != KSTALL_ARMED)
+		return missed;
+	if (hook->kind == KSTALL_KIND_ENTRY)
+		missed += hook->kp.nmissed;
+	if (hook->kind == KSTALL_KIND_PAIR)
+		missed += hook->rp.nmissed + hook->rp.kp.nmissed;
+	return missed;
+}
+
+/*
+ * Disarms every hook of @mask. One grace period for all kprobes, one for all kretprobes, one
+ * for all tracepoints; when it returns no probe of these hooks runs any more.
+ */
+static void kstall_hooks_disarm(u64 mask)
+{
+	static struct kprobe *kps[64];		/* protected by kstall.lock */
+	static struct kretprobe *rps[64];
+	unsigned int i, nr_kp = 0, nr_rp = 0, nr_tp = 0;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (!(mask & BIT_ULL(i)) || hook->state != KSTALL_ARMED)
+			continue;
+		if (hook->kind == KSTALL_KIND_ENTRY)
+			kps[nr_kp++] = &hook->kp;
+		else if (hook->kind == KSTALL_KIND_PAIR)
+			rps[nr_rp++] = &hook->rp;
+		else if (!tracepoint_probe_unregister(hook->tp, hook->probe, hook))
+			nr_tp++;
+	}
+	unregister_kprobes(kps, nr_kp);
+	unregister_kretprobes(rps, nr_rp);
+	if (nr_tp)
+		tracepoint_synchronize_unregister();
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (!(mask & BIT_ULL(i)))
+			continue;
+		hook->missed = kstall_hook_missed(hook);
+		hook->state = KSTALL_IDLE;
+		hook->bytes = 0;
+	}
+}
+
+/* Brings all hooks in line with @wanted. Worker context, kstall.lock held. */
+static void kstall_hooks_sync(u64 wanted)
+{
+	unsigned int i;
+	u64 go = 0;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (!(wanted & BIT_ULL(i)) || kstall.hooks[i].leaving)
+			go |= BIT_ULL(i);
+	}
+	kstall_hooks_disarm(go);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (wanted & BIT_ULL(i) && kstall.hooks[i].state != KSTALL_ARMED)
+			kstall_hook_arm(&kstall.hooks[i]);
+	}
+}
+
+/* ---- targets that come and go ---- */
+
+/* for_each_kernel_tracepoint() callback: remembers the best-ranked name of each hook. */
+static void kstall_note_tracepoint(struct tracepoint *tp, void *module)
+{
+	unsigned int i;
+	int rank;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (hook->kind != KSTALL_KIND_TRACEPOINT || !hook->module != !module ||
+		    (module && strcmp(hook->module, module)))
+			continue;
+		rank = kstall_name_rank(hook->targets, tp->name);
+		if (rank < 0 || (hook->tp && hook->tp_rank <= rank))
+			continue;
+		hook->tp = tp;
+		hook->tp_rank = rank;
+	}
+}
+
+/*
+ * A target module comes or goes: note it, and wait for the worker, so that hooks are in
+ * place before the module's init runs and gone before its text is. The worker takes neither
+ * this notifier's lock nor module_mutex, so waiting here cannot deadlock.
+ */
+static void kstall_target_changed(const char *module, bool leaving, enum kstall_kind kind)
+{
+	bool ours = false;
+	unsigned int i;
+
+	mutex_lock(&kstall.lock);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (!hook->module || strcmp(hook->module, module) ||
+		    (hook->kind == KSTALL_KIND_TRACEPOINT) != (kind == KSTALL_KIND_TRACEPOINT))
+			continue;
+		hook->leaving = leaving;
+		hook->err = 0;
+		ours = true;
+	}
+	mutex_unlock(&kstall.lock);
+	if (ours)
+		kstall_kick_and_wait();
+}
+
+static int kstall_module_event(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct module *mod = data;
+
+	if (action == MODULE_STATE_COMING || action == MODULE_STATE_GOING)
+		kstall_target_changed(mod->name, action == MODULE_STATE_GOING, KSTALL_KIND_ENTRY);
+	return NOTIFY_OK;
+}
+
+/* Any order with kprobes' own notifier works: it only marks probes in departing text as gone. */
+static struct notifier_block kstall_module_nb = { .notifier_call = kstall_module_event };
+
+static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct tp_module *tp_mod = data;
+	struct module *mod = tp_mod->mod;
+	unsigned int i;
+
+	if (action == MODULE_STATE_COMING) {
+		mutex_lock(&kstall.lock);
+		for (i = 0; i < mod->num_tracepoints; i++)
+			kstall_note_tracepoint(tracepoint_ptr_deref(&mod->tracepoints_ptrs[i]),
+					       mod->name);
+		mutex_unlock(&kstall.lock);
+	}
+	kstall_target_changed(mod->name, action == MODULE_STATE_GOING, KSTALL_KIND_TRACEPOINT);
+	if (action == MODULE_STATE_GOING) {
+		mutex_lock(&kstall.lock);
+		for (i = 0; i < kstall.nr_hooks; i++) {
+			struct kstall_hook *hook = &kstall.hooks[i];
+
+			if (hook->kind == KSTALL_KIND_TRACEPOINT && hook->leaving)
+				hook->tp = NULL;
+		}
+		mutex_unlock(&kstall.lock);
+	}
+	return NOTIFY_OK;
+}
+
+static struct notifier_block kstall_tracepoint_nb = { .notifier_call = kstall_tracepoint_event };
+
+/* ---- init and exit ---- */
+
+/*
+ * The dry run: find out at load, without touching text, which hooks cannot work, so that
+ * enabling an event through a raw tracepoint can fail with the reason too.
+ */
+static void kstall_hooks_dry_run(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+		int ret;
+
+		if (hook->kind == KSTALL_KIND_TRACEPOINT)
+			ret = hook->tp ? 0 : -ENOENT;
+		else
+			ret = kstall_first_function(hook, kstall_try_function);
+		if (ret && !kstall_target_absent(hook))
+			kstall_hook_fail(hook, ret);
+		hook->state = KSTALL_IDLE;
+	}
+}
+
+static void kstall_hooks_free(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++)
+		free_percpu(kstall.hooks[i].stats);
+}
+
+/* Module context. Return: 0, -ENOMEM, or what the notifiers said. */
+static int kstall_hooks_init(void)
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		kstall.hooks[i].stats = alloc_percpu(struct kstall_hook_stats);
+		if (!kstall.hooks[i].stats) {
+			ret = -ENOMEM;
+			goto err_free;
+		}
+	}
+	for_each_kernel_tracepoint(kstall_note_tracepoint, NULL);
+	ret = register_module_notifier(&kstall_module_nb);
+	if (ret)
+		goto err_free;
+	/* Replays the modules that are already loaded. */
+	ret = register_tracepoint_module_notifier(&kstall_tracepoint_nb);
+	if (ret)
+		goto err_module;
+	kstall_hooks_dry_run();
+	return 0;
+
+err_module:
+	unregister_module_notifier(&kstall_module_nb);
+err_free:
+	kstall_hooks_free();
+	return ret;
+}
+
+/* All hooks are disarmed and stay so: kstall.ready is false. */
+static void kstall_hooks_exit(void)
+{
+	unregister_tracepoint_module_notifier(&kstall_tracepoint_nb);
+	unregister_module_notifier(&kstall_module_nb);
+	kstall_hooks_free();
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* inflight_impl.h - the table's code, instantiated once a module by inflight.h */
+
+static struct kstall_node *kstall_node(struct kstall_inflight *t, u32 idx)
+{
+	return t->nodes + (size_t)idx * t->stride;
+}
+
+/* Multiplicative hash (linux/hash.h): pointers and counters both spread over the top bits. */
+static struct kstall_bucket *kstall_bucket(struct kstall_inflight *t,
+					   struct kstall_bucket *buckets, u64 key)
+{
+	return &buckets[(key * GOLDEN_RATIO_64) >> t->shift];
+}
+
+/* Locks the bucket of @key. Return: false if the table is not there. */
+static bool kstall_inflight_lock(struct kstall_inflight *t, u64 key, struct kstall_slot *slot)
+{
+	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
+
+	if (!buckets)
+		return false;
+	slot->bucket = kstall_bucket(t, buckets, key);
+	raw_spin_lock_irqsave(&slot->bucket->lock, slot->flags);
+	return true;
+}
+
+/* The link that points to @key's node, or the terminating one. Bucket locked. */
+static u32 *kstall_inflight_link(struct kstall_inflight *t, struct kstall_bucket *b, u64 key)
+{
+	u32 *link = &b->head;
+
+	while (*link && kstall_node(t, *link)->key != key)
+		link = &kstall_node(t, *link)->next;
+	return link;
+}
+
+/* Moves up to a batch from the depot to this CPU. Interrupts off. */
+static void kstall_magazine_fill(struct kstall_inflight *t, struct kstall_magazine *mag)
+{
+	raw_spin_lock(&t->depot_lock);
+	while (t->depot && mag->nr < KSTALL_BATCH) {
+		mag->idx[mag->nr++] = t->depot;
+		t->depot = kstall_node(t, t->depot)->next;
+		t->depot_nr--;
+	}
+	t->depot_low = min(t->depot_low, t->depot_nr);
+	raw_spin_unlock(&t->depot_lock);
+}
+
+/* Moves a batch from this CPU back to the depot. Interrupts off. */
+static void kstall_magazine_spill(struct kstall_inflight *t, struct kstall_magazine *mag)
+{
+	raw_spin_lock(&t->depot_lock);
+	while (mag->nr > KSTALL_BATCH) {
+		u32 idx = mag->idx[--mag->nr];
+
+		kstall_node(t, idx)->next = t->depot;
+		t->depot = idx;
+		t->depot_nr++;
+	}
+	raw_spin_unlock(&t->depot_lock);
+}
+
+/* Return: a free node's index, 0 if there is none. Interrupts off. */
+static u32 kstall_node_get(struct kstall_inflight *t)
+{
+	struct kstall_magazine *mag = this_cpu_ptr(t->mag);
+
+	if (unlikely(!mag->nr))
+		kstall_magazine_fill(t, mag);
+	if (unlikely(!mag->nr)) {
+		mag->dropped++;
+		return 0;
+	}
+	mag->inserted++;
+	return mag->idx[--mag->nr];
+}
+
+static void kstall_node_put(struct kstall_inflight *t, u32 idx)
+{
+	struct kstall_magazine *mag = this_cpu_ptr(t->mag);
+
+	if (unlikely(mag->nr == ARRAY_SIZE(mag->idx)))
+		kstall_magazine_spill(t, mag);
+	mag->idx[mag->nr++] = idx;
+	mag->removed++;
+}
+
+/**
+ * kstall_inflight_insert() - a new record, zeroed and locked
+ * @t: table
+ * @key: not in use by another live object; an older record under it is overwritten
+ * @now: kstall_now(), the record's birth for ageing
+ * @slot: filled on success; pass it to kstall_inflight_unlock()
+ *
+ * Context: any but NMI. On success interrupts are off until the unlock.
+ * Return: false if the table is full (counted as dropped) or not allocated.
+ */
+bool kstall_inflight_insert(struct kstall_inflight *t, u64 key, u64 now, struct kstall_slot *slot)
+{
+	struct kstall_node *node;
+	u32 *link, idx;
+
+	if (!kstall_inflight_lock(t, key, slot))
+		return false;
+	link = kstall_inflight_link(t, slot->bucket, key);
+	idx = *link;
+	if (!idx) {
+		idx = kstall_node_get(t);
+		if (!idx) {
+			kstall_inflight_unlock(slot);
+			return false;
+		}
+		node = kstall_node(t, idx);
+		node->next = 0;
+		node->key = key;
+		*link = idx;
+	}
+	node = kstall_node(t, idx);
+	node->born_ns = now;
+	memset(node->rec, 0, t->rec_size);
+	slot->rec = node->rec;
+	return true;
+}
+
+/**
+ * kstall_inflight_find() - the live record of @key, locked
+ * @t: table
+ * @key: its key
+ * @slot: filled on success; pass it to kstall_inflight_unlock()
+ *
+ * Context: any but NMI. On success interrupts are off until the unlock.
+ * Return: false if there is none.
+ */
+bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot *slot)
+{
+	u32 idx;
+
+	if (!kstall_inflight_lock(t, key, slot))
+		return false;
+	idx = *kstall_inflight_link(t, slot->bucket, key);
+	if (!idx) {
+		kstall_inflight_unlock(slot);
+		return false;
+	}
+	slot->rec = kstall_node(t, idx)->rec;
+	return true;
+}
+
+/**
+ * kstall_inflight_take() - remove a record
+ * @t: table
+ * @key: its key
+ * @rec: rec_size bytes, gets a copy
+ *
+ * Context: any but NMI.
+ * Return: false if there is none.
+ */
+bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
+{
+	struct kstall_slot slot;
+	u32 *link, idx;
+
+	if (!kstall_inflight_lock(t, key, &slot))
+		return false;
+	link = kstall_inflight_link(t, slot.bucket, key);
+	idx = *link;
+	if (idx) {
+		struct kstall_node *node = kstall_node(t, idx);
+
+		*link = node->next;
+		memcpy(rec, node->rec, t->rec_size);
+		kstall_node_put(t, idx);
+	}
+	kstall_inflight_unlock(&slot);
+	return idx;
+}
+
+/* Counts an end whose beginning was not seen (begun before arming, evicted or dropped). */
+void kstall_inflight_unmatched(struct kstall_inflight *t)
+{
+	if (smp_load_acquire(&t->buckets))
+		this_cpu_inc(t->mag->unmatched);
+}
+
+static u64 kstall_inflight_in_use(struct kstall_inflight *t)
+{
+	return kstall_percpu_sum(t->mag, inserted) - kstall_percpu_sum(t->mag, removed);
+}
+
+/*
+ * For workers: takes out one record of bucket @b that @match accepts and copies it to @rec
+ * (if not NULL). Return: false when the bucket has no more such record.
+ */
+static bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
+				    bool (*match)(const struct kstall_node *node, u64 arg),
+				    u64 arg, u64 *key, void *rec)
+{
+	struct kstall_bucket *bucket = &t->buckets[b];
+	unsigned long flags;
+	u32 *link, idx;
+
+	raw_spin_lock_irqsave(&bucket->lock, flags);
+	link = &bucket->head;
+	while (*link && !match(kstall_node(t, *link), arg))
+		link = &kstall_node(t, *link)->next;
+	idx = *link;
+	if (idx) {
+		struct kstall_node *node = kstall_node(t, idx);
+
+		*link = node->next;
+		*key = node->key;
+		if (rec)
+			memcpy(rec, node->rec, t->rec_size);
+		kstall_node_put(t, idx);
+	}
+	raw_spin_unlock_irqrestore(&bucket->lock, flags);
+	return idx;
+}
+
+static u32 kstall_nr_buckets(const struct kstall_inflight *t)
+{
+	return 1U << (64 - t->shift);
+}
+
+static bool kstall_born_before(const struct kstall_node *node, u64 limit)
+{
+	return node->born_ns < limit;
+}
+
+/* Evicts records whose end was missed, if the table runs full. Worker context. */
+static void kstall_inflight_age(struct kstall_inflight *t)
+{
+	u64 key, now = kstall_now();
+	u32 b;
+
+	if (!t->buckets || !t->max_age_ns || now < t->max_age_ns ||
+	    kstall_inflight_in_use(t) < t->capacity / 4 * 3)
+		return;
+	for (b = 0; b < kstall_nr_buckets(t); b++) {
+		while (kstall_inflight_take_if(t, b, kstall_born_before, now - t->max_age_ns,
+					       &key, NULL))
+			this_cpu_inc(t->mag->evicted);
+		cond_resched();
+	}
+}
+
+static void kstall_inflight_release(struct kstall_inflight *t, struct kstall_bucket *buckets)
+{
+	kvfree(buckets);
+	kvfree(t->nodes);
+	free_percpu(t->mag);
+	t->nodes = NULL;
+	t->mag = NULL;
+	t->bytes = 0;
+}
+
+/* Worker context. Return: 0 or -ENOMEM, the table then is not there. */
+static int kstall_inflight_alloc(struct kstall_inflight *t)
+{
+	u32 i, nr_buckets = roundup_pow_of_two(t->capacity);
+	struct kstall_bucket *buckets;
+
+	t->shift = 64 - ilog2(nr_buckets);
+	t->stride = ALIGN(sizeof(struct kstall_node) + t->rec_size, sizeof(u64));
+	t->nr_nodes = t->capacity + num_possible_cpus() * 2 * KSTALL_BATCH;
+	t->mag = alloc_percpu(struct kstall_magazine);
+	t->nodes = kvzalloc((size_t)(t->nr_nodes + 1) * t->stride, GFP_KERNEL);
+	buckets = kvcalloc(nr_buckets, sizeof(*buckets), GFP_KERNEL);
+	if (!t->mag || !t->nodes || !buckets) {
+		kstall_inflight_release(t, buckets);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr_buckets; i++)
+		raw_spin_lock_init(&buckets[i].lock);
+	raw_spin_lock_init(&t->depot_lock);
+	t->depot = 0;
+	for (i = t->nr_nodes; i; i--) {
+		kstall_node(t, i)->next = t->depot;
+		t->depot = i;
+	}
+	t->depot_nr = t->nr_nodes;
+	t->depot_low = t->nr_nodes;
+	t->bytes = (size_t)(t->nr_nodes + 1) * t->stride + nr_buckets * sizeof(*buckets) +
+		   num_possible_cpus() * sizeof(struct kstall_magazine);
+	/* Pairs with the acquire in kstall_inflight_lock(). */
+	smp_store_release(&t->buckets, buckets);
+	return 0;
+}
+
+/*
+ * Worker context. Probes of hooks that serve other events may still be looking: they run with
+ * preemption disabled, so a grace period gets rid of them.
+ */
+static void kstall_inflight_free(struct kstall_inflight *t)
+{
+	struct kstall_bucket *buckets = t->buckets;
+
+	if (!buckets)
+		return;
+	WRITE_ONCE(t->buckets, NULL);
+	synchronize_rcu();
+	kstall_inflight_release(t, buckets);
+}

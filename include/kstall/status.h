@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * status.h - /sys/kernel/debug/<module>/status (0400): what works, what does not, and why
+ *
+ * One line an event, hook and table, "kind name key=value ...", then the module's own lines
+ * and its reach. Stable: tools parse it.
+ */
+#ifndef _KSTALL_STATUS_H
+#define _KSTALL_STATUS_H
+
+#include <kstall/event.h>
+
+#ifdef KSTALL_MAIN
+
+/*
+ * ftrace instances and perf are counted; raw-tracepoint users cannot be, since 7.2 frees the
+ * tracepoint's own list under a private SRCU: they show as one if they are alone.
+ */
+static unsigned int kstall_event_users(const struct kstall_event *event)
+{
+	return READ_ONCE(event->class_users) ?: READ_ONCE(event->wanted);
+}
+
+/* The module a wanted event waits for, NULL if it waits for none. */
+static const char *kstall_event_waits_for(const struct kstall_event_def *def)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (def->hooks & BIT_ULL(i) && kstall.hooks[i].state == KSTALL_WAITING)
+			return kstall.hooks[i].module;
+	}
+	return NULL;
+}
+
+static void kstall_show_event(struct seq_file *m, const struct kstall_event_def *def)
+{
+	struct kstall_event *event = def->event;
+	const char *module;
+	int err;
+
+	if (!event) {
+		seq_printf(m, "event %s state=absent reason=\"%s\"\n", def->name, def->absent);
+		return;
+	}
+	seq_printf(m, "event %s users=%u state=", def->name, kstall_event_users(event));
+	module = kstall_event_waits_for(def);
+	err = event->err ?: kstall_hooks_error(def->hooks);
+	if (err)
+		seq_printf(m, "failed errno=%d", -err);
+	else if (!READ_ONCE(event->wanted))
+		seq_puts(m, "idle");
+	else if (module)
+		seq_printf(m, "waiting-for:%s", module);
+	else
+		seq_puts(m, "armed");
+	seq_printf(m, " min_ns=%llu suppressed=%llu\n", READ_ONCE(event->min_ns),
+		   kstall_percpu_sum(event->suppressed, value));
+}
+
+static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
+{
+	static const char * const kinds[] = {
+		[KSTALL_KIND_TRACEPOINT] = "tracepoint",
+		[KSTALL_KIND_ENTRY] = "entry",
+		[KSTALL_KIND_PAIR] = "pair",
+	};
+
+	seq_printf(m, "hook %s kind=%s target=%s state=", hook->name, kinds[hook->kind],
+		   hook->target[0] ? hook->target : hook->targets);
+	if (hook->state == KSTALL_ARMED)
+		seq_puts(m, "armed");
+	else if (hook->state == KSTALL_WAITING)
+		seq_printf(m, "waiting-for:%s", hook->module);
+	else if (hook->err)
+		seq_printf(m, "failed errno=%d", -hook->err);
+	else
+		seq_puts(m, "idle");
+	seq_printf(m, " hits=%llu missed=%llu recursed=%llu bytes=%zu\n",
+		   kstall_percpu_sum(hook->stats, hits), kstall_hook_missed(hook),
+		   kstall_percpu_sum(hook->stats, recursed), hook->bytes);
+}
+
+static void kstall_show_table(struct seq_file *m, struct kstall_inflight *t)
+{
+	if (!t->buckets) {
+		seq_printf(m, "table %s state=idle capacity=%u bytes=0\n", t->name, t->capacity);
+		return;
+	}
+	seq_printf(m, "table %s state=allocated capacity=%u in_use=%llu high_water=%u dropped=%llu evicted=%llu unmatched=%llu bytes=%zu\n",
+		   t->name, t->capacity, kstall_inflight_in_use(t), t->nr_nodes - t->depot_low,
+		   kstall_percpu_sum(t->mag, dropped), kstall_percpu_sum(t->mag, evicted),
+		   kstall_percpu_sum(t->mag, unmatched), t->bytes);
+}
+
+static int kstall_status_show(struct seq_file *m, void *unused)
+{
+	unsigned int i;
+
+	mutex_lock(&kstall.lock);
+	seq_printf(m, "module %s version=%s recorder=%s clamped=%llu\n", KBUILD_MODNAME,
+		   THIS_MODULE->version ?: "?", kstall.recorder ? "kstall" : "off",
+		   kstall_percpu_sum(kstall.clamped, value));
+	for (i = 0; i < kstall.nr_events; i++)
+		kstall_show_event(m, &kstall.events[i]);
+	for (i = 0; i < kstall.nr_hooks; i++)
+		kstall_show_hook(m, &kstall.hooks[i]);
+	for (i = 0; i < kstall.nr_tables; i++)
+		kstall_show_table(m, kstall.tables[i]);
+	if (kstall.show)
+		kstall.show(m);
+	mutex_unlock(&kstall.lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(kstall_status);
+
+/* debugfs errors are not errors: without it the module works all the same. */
+static void kstall_status_init(void)
+{
+	kstall.debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("status", 0400, kstall.debugfs, NULL, &kstall_status_fops);
+}
+
+static void kstall_status_exit(void)
+{
+	debugfs_remove_recursive(kstall.debugfs);
+}
+#endif /* KSTALL_MAIN */
+
+#endif /* _KSTALL_STATUS_H */

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * io_uring_compat.h - how kernels differ in what this module reads
+ *
+ * HAVE_* come from scripts/features/; each test cites the change it asks about.
+ */
+#ifndef _IO_URING_COMPAT_H
+#define _IO_URING_COMPAT_H
+
+#include <kstall/compat.h>
+
+#include <linux/blkdev.h>
+#include <linux/io_uring.h>
+#include <linux/io_uring_types.h>
+#include <linux/ptrace.h>
+#include <trace/events/block.h>
+#include <trace/events/io_uring.h>
+
+#ifdef HAVE_IO_URING_SUBMIT_REQ
+#define URING_SUBMIT		io_uring_submit_req
+#define URING_SUBMIT_PROTO	TP_PROTO(struct io_kiocb *req)
+#define URING_SUBMIT_ARGS	TP_ARGS(req)
+#else
+#define URING_SUBMIT		io_uring_submit_sqe
+#define URING_SUBMIT_PROTO	TP_PROTO(struct io_kiocb *req, bool force_nonblock)
+#define URING_SUBMIT_ARGS	TP_ARGS(req, force_nonblock)
+#endif
+
+/* What the completion's arguments say beside req is in req->cqe too. */
+#ifdef HAVE_IO_URING_COMPLETE_CQE
+#define URING_COMPLETE_PROTO	TP_PROTO(struct io_ring_ctx *ctx, void *req, struct io_uring_cqe *cqe)
+#define URING_COMPLETE_ARGS	TP_ARGS(ctx, req, cqe)
+#else
+#define URING_COMPLETE_PROTO	TP_PROTO(void *ctx, void *req, u64 user_data, int res,	\
+					 unsigned int cflags, u64 extra1, u64 extra2)
+#define URING_COMPLETE_ARGS	TP_ARGS(ctx, req, user_data, res, cflags, extra1, extra2)
+#endif
+
+#ifdef HAVE_IO_URING_ASYNC_WORK_BOOL
+#define URING_PUNT_PROTO	TP_PROTO(struct io_kiocb *req, bool how)
+#else
+#define URING_PUNT_PROTO	TP_PROTO(struct io_kiocb *req, int how)
+#endif
+
+/*
+ * The one function every request goes through whose completion does not fit into the ring.
+ * 6.16 folded io_req_cqe_overflow(req) into io_alloc_ocqe(ctx, cqe, big_cqe, gfp), where cqe
+ * is the request's own iff big_cqe is set (io_uring/io_uring.c).
+ */
+#ifdef HAVE_IO_URING_COMPLETE_CQE
+#define URING_REQ_OVERFLOW	"io_alloc_ocqe"
+static inline const struct io_kiocb *uring_overflow_req(struct pt_regs *regs)
+{
+	const struct io_cqe *cqe = (const void *)regs_get_kernel_argument(regs, 1);
+
+	return regs_get_kernel_argument(regs, 2) ? container_of(cqe, struct io_kiocb, cqe) : NULL;
+}
+#else
+#define URING_REQ_OVERFLOW	"io_req_cqe_overflow"
+static inline const struct io_kiocb *uring_overflow_req(struct pt_regs *regs)
+{
+	return (const void *)regs_get_kernel_argument(regs, 0);
+}
+#endif
+
+/* The submitter's task, held by the request. */
+static inline struct task_struct *uring_req_task(const struct io_kiocb *req)
+{
+#ifdef HAVE_IO_KIOCB_TCTX_TASK
+	return req->tctx->task;
+#else
+	return req->task;
+#endif
+}
+
+/* With IORING_SETUP_SQ_REWIND the kernel ignores the ring's tail. */
+static inline bool uring_sq_has_tail(const struct io_ring_ctx *ctx)
+{
+#ifdef HAVE_IORING_SETUP_SQ_REWIND
+	return !(ctx->flags & IORING_SETUP_SQ_REWIND);
+#else
+	return true;
+#endif
+}
+
+#endif /* _IO_URING_COMPAT_H */
