@@ -167,8 +167,8 @@ KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 }
 KSTALL_CHECK_PROBE(block_bio_queue, uring_on_bio_queue);
 
-/* The bio got its request, that is its tag. Return: false if it is not known. */
-static bool uring_bio_tagged(const struct bio *bio, u64 now, struct uring_bio *copy)
+/* The bio, or its front, moved on. Return: false if it is not known. */
+static bool uring_bio_mark(const struct bio *bio, u64 now, struct uring_bio *copy)
 {
 	struct kstall_slot slot;
 	struct uring_bio *rec;
@@ -184,18 +184,35 @@ static bool uring_bio_tagged(const struct bio *bio, u64 now, struct uring_bio *c
 }
 
 /*
- * The front of a split bio is a clone that was never queued: it takes over what is known of
- * the bio it was split from, whose rest follows with a tag of its own.
+ * The front of a split bio is a clone that is never queued: it takes over what is known of the
+ * bio it was split from.
  */
+static void uring_bio_split(const struct bio *bio)
+{
+	const struct bio *parent = uring_bio_parent(bio);
+	struct uring_bio rec;
+
+	if (parent && uring_bio_mark(parent, kstall_now(), &rec))
+		uring_bio_store(bio, &rec);
+}
+
+KSTALL_PROBE(uring_on_split, TP_PROTO(struct bio *bio, unsigned int new_sector),
+	     TP_ARGS(bio, new_sector))
+{
+	uring_bio_split(bio);
+}
+KSTALL_CHECK_PROBE(block_split, uring_on_split);
+
+/* The bio got its request, that is its tag. md splits without telling by block_split. */
 KSTALL_PROBE(uring_on_getrq, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 {
 	u64 now = kstall_now();
 	struct uring_bio rec;
 
-	if (uring_bio_tagged(bio, now, &rec))
+	if (uring_bio_mark(bio, now, &rec))
 		return;
-	if (uring_bio_parent(bio) && uring_bio_tagged(uring_bio_parent(bio), now, &rec))
-		uring_bio_store(bio, &rec);
+	uring_bio_split(bio);
+	uring_bio_mark(bio, now, &rec);
 }
 KSTALL_CHECK_PROBE(block_getrq, uring_on_getrq);
 
@@ -258,18 +275,29 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 					rec->tag_ns, sched_ns, &e);
 }
 
+/* A part split off by md and merged into another request shares its parent's record. */
+static bool uring_bio_take(const struct bio *bio, struct uring_bio *rec)
+{
+	const struct bio *parent = uring_bio_parent(bio);
+	struct kstall_slot slot;
+
+	if (kstall_inflight_take(&uring_bios, (unsigned long)bio, rec))
+		return true;
+	if (!parent || !kstall_inflight_find(&uring_bios, (unsigned long)parent, &slot))
+		return false;
+	*rec = *(struct uring_bio *)slot.rec;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
 static void uring_bio_done(const struct uring_completion *c, const struct bio *bio)
 {
-	struct kstall_slot slot;
 	struct uring_bio rec;
 
-	if (!kstall_inflight_find(&uring_bios, (unsigned long)bio, &slot)) {
+	if (uring_bio_take(bio, &rec))
+		uring_block_emit(c, &rec, bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
+	else
 		kstall_inflight_unmatched(&uring_bios);
-		return;
-	}
-	rec = *(struct uring_bio *)slot.rec;
-	kstall_inflight_unlock(&slot);
-	uring_block_emit(c, &rec, bio->bi_iter.bi_sector, bio->bi_iter.bi_size);
 }
 
 /* Fires before the bios are ended, possibly several times for one request. */
@@ -303,7 +331,7 @@ KSTALL_PROBE(uring_on_rq_complete,
 }
 KSTALL_CHECK_PROBE(block_rq_complete, uring_on_rq_complete);
 
-/* The last thing a bio says, parts of a split one included. */
+/* Bios of stacked devices end here; those of a request have been traced with it. */
 KSTALL_PROBE(uring_on_bio_complete, TP_PROTO(struct request_queue *q, struct bio *bio),
 	     TP_ARGS(q, bio))
 {

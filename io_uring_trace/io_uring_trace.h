@@ -142,8 +142,8 @@ struct uring_sq_full {
 /**
  * struct uring_bio - a bio between block_bio_queue and its end; key: the bio
  * @queue_ns: entered the block layer
- * @mark_ns: last time a part of it got a request, at first @queue_ns
- * @tag_ns: its last part waited so long for a request
+ * @mark_ns: last time it, or a part split off it, moved on; at first @queue_ns
+ * @tag_ns: how long it waited for its request
  * @user_data: of the io_uring request
  * @ctx: ring, never dereferenced
  * @who: who is to blame
@@ -233,6 +233,7 @@ void uring_block_init(void);
 void uring_block_show(struct seq_file *m);
 
 void uring_on_bio_queue(void *hook, struct bio *bio);
+void uring_on_split(void *hook, struct bio *bio, unsigned int new_sector);
 void uring_on_getrq(void *hook, struct bio *bio);
 void uring_on_rq_insert(void *hook, struct request *rq);
 void uring_on_rq_issue(void *hook, struct request *rq);

@@ -69,7 +69,7 @@ enum {
 	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_ISSUE, H_PUNT, H_POLL_ARM,
 	H_SUBMIT_SQES, H_SQPOLL_WAIT,
 	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT,
-	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ, H_BIO_QUEUE,
+	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ, H_SPLIT, H_BIO_QUEUE,
 	H_BALANCE_DIRTY, H_WAIT_RANGE, H_WAIT_FOLIO,
 };
 
@@ -104,6 +104,7 @@ static struct kstall_hook hooks[] = {
 	[H_RQ_ISSUE] = KSTALL_TRACEPOINT("rq_issue", NULL, "block_rq_issue", uring_on_rq_issue),
 	[H_RQ_INSERT] = KSTALL_TRACEPOINT("rq_insert", NULL, "block_rq_insert", uring_on_rq_insert),
 	[H_GETRQ] = KSTALL_TRACEPOINT("getrq", NULL, "block_getrq", uring_on_getrq),
+	[H_SPLIT] = KSTALL_TRACEPOINT("split", NULL, "block_split", uring_on_split),
 	[H_BIO_QUEUE] = KSTALL_TRACEPOINT("bio_queue", NULL, "block_bio_queue", uring_on_bio_queue),
 	[H_BALANCE_DIRTY] = KSTALL_PAIR("balance_dirty", NULL, "balance_dirty_pages",
 					sizeof(struct wb_throttle_call), wb_throttle_enter,
@@ -120,7 +121,7 @@ static struct kstall_hook hooks[] = {
 			 BIT_ULL(H_SUBMIT) | BIT_ULL(H_ISSUE))
 #define BLOCK_HOOKS	(BIT_ULL(H_BIO_COMPLETE) | BIT_ULL(H_RQ_COMPLETE) | \
 			 BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
-			 BIT_ULL(H_GETRQ) | BIT_ULL(H_BIO_QUEUE))
+			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | BIT_ULL(H_BIO_QUEUE))
 
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(io_uring_sq_overflow, BIT_ULL(H_SUBMIT_SQES) | BIT_ULL(H_SQPOLL_WAIT),
