@@ -165,6 +165,7 @@ KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 	kstall_who_read(&rec.who, rec.ctx ? uring_owner(current) : current);
 	uring_bio_store(bio, &rec);
 }
+
 KSTALL_CHECK_PROBE(block_bio_queue, uring_on_bio_queue);
 
 /* The bio, or its front, moved on. Return: false if it is not known. */
@@ -201,6 +202,7 @@ KSTALL_PROBE(uring_on_split, TP_PROTO(struct bio *bio, unsigned int new_sector),
 {
 	uring_bio_split(bio);
 }
+
 KSTALL_CHECK_PROBE(block_split, uring_on_split);
 
 /* The bio got its request, that is its tag. md splits without telling by block_split. */
@@ -214,6 +216,7 @@ KSTALL_PROBE(uring_on_getrq, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 	uring_bio_split(bio);
 	uring_bio_mark(bio, now, &rec);
 }
+
 KSTALL_CHECK_PROBE(block_getrq, uring_on_getrq);
 
 KSTALL_PROBE(uring_on_rq_insert, TP_PROTO(struct request *rq), TP_ARGS(rq))
@@ -226,6 +229,7 @@ KSTALL_PROBE(uring_on_rq_insert, TP_PROTO(struct request *rq), TP_ARGS(rq))
 	((struct uring_rq *)slot.rec)->insert_ns = now;
 	kstall_inflight_unlock(&slot);
 }
+
 KSTALL_CHECK_PROBE(block_rq_insert, uring_on_rq_insert);
 
 /* Without a scheduler requests are issued without having been inserted. */
@@ -240,6 +244,7 @@ KSTALL_PROBE(uring_on_rq_issue, TP_PROTO(struct request *rq), TP_ARGS(rq))
 	((struct uring_rq *)slot.rec)->issue_ns = now;
 	kstall_inflight_unlock(&slot);
 }
+
 KSTALL_CHECK_PROBE(block_rq_issue, uring_on_rq_issue);
 
 /* What all events of one completion have in common. */
@@ -263,7 +268,7 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 		.user_data = rec->user_data,
 		.sector = sector,
 		.queue_ns = rec->queue_ns,
-		.opf = c->rq->cmd_flags,
+		.op = req_op(c->rq),
 		.fd = rec->fd,
 		.opcode = rec->opcode,
 		.sqpoll = rec->sqpoll,
@@ -329,6 +334,7 @@ KSTALL_PROBE(uring_on_rq_complete,
 		uring_bio_done(&c, bio);
 	}
 }
+
 KSTALL_CHECK_PROBE(block_rq_complete, uring_on_rq_complete);
 
 /* Bios of stacked devices end here; those of a request have been traced with it. */
@@ -339,4 +345,5 @@ KSTALL_PROBE(uring_on_bio_complete, TP_PROTO(struct request_queue *q, struct bio
 
 	kstall_inflight_take(&uring_bios, (unsigned long)bio, &rec);
 }
+
 KSTALL_CHECK_PROBE(block_bio_complete, uring_on_bio_complete);

@@ -28,7 +28,8 @@
 
 /* What the completion's arguments say beside req is in req->cqe too. */
 #ifdef HAVE_IO_URING_COMPLETE_CQE
-#define URING_COMPLETE_PROTO	TP_PROTO(struct io_ring_ctx *ctx, void *req, struct io_uring_cqe *cqe)
+#define URING_COMPLETE_PROTO	TP_PROTO(struct io_ring_ctx *ctx, void *req,		\
+					 struct io_uring_cqe *cqe)
 #define URING_COMPLETE_ARGS	TP_ARGS(ctx, req, cqe)
 #else
 #define URING_COMPLETE_PROTO	TP_PROTO(void *ctx, void *req, u64 user_data, int res,	\

@@ -163,9 +163,9 @@ struct kstall_io_uring_req {
  * @user_data: of the io_uring request, 0 if attribution is none
  * @sector: first sector
  * @queue_ns: when the bio entered the block layer
- * @opf: REQ_OP_* and flags
  * @fd: file, -1 if attribution is none
  * @opcode: IORING_OP_*
+ * @op: REQ_OP_*
  * @sqpoll: the ring has an SQPOLL thread
  * @status: blk_status_t as errno
  */
@@ -175,9 +175,9 @@ struct kstall_io_uring_block {
 	u64 user_data;
 	u64 sector;
 	u64 queue_ns;
-	u32 opf;
 	s32 fd;
 	u8 opcode;
+	u8 op;
 	bool sqpoll;
 	s32 status;
 };
@@ -565,7 +565,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__entry->sched_ns = sched_ns;
 		__entry->device_ns = device_ns;
 		__entry->attribution = attribution;
-		__entry->op = rq->opf & REQ_OP_MASK;
+		__entry->op = rq->op;
 		__entry->status = rq->status;
 		__entry->queue_mono_ns = rq->queue_ns;
 	),

@@ -231,6 +231,7 @@ KSTALL_PROBE(uring_on_cqe_overflow,
 	ep->dropped += !ocqe;
 	kstall_inflight_unlock(&slot);
 }
+
 KSTALL_CHECK_PROBE(io_uring_cqe_overflow, uring_on_cqe_overflow);
 
 /* __io_cqring_overflow_flush(struct io_ring_ctx *ctx, bool), under ctx->uring_lock */
@@ -329,6 +330,7 @@ KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 	rec->sqpoll = uring_is_sqpoll(req->ctx);
 	kstall_inflight_unlock(&slot);
 }
+
 KSTALL_CHECK_PROBE(URING_SUBMIT, uring_on_submit);
 
 /* A worker has taken the request, or it ended without one. Record locked. */
@@ -410,6 +412,7 @@ KSTALL_PROBE(uring_on_poll_arm, TP_PROTO(struct io_kiocb *req, int mask, int eve
 	((struct uring_req *)slot.rec)->poll_armed = true;
 	kstall_inflight_unlock(&slot);
 }
+
 KSTALL_CHECK_PROBE(io_uring_poll_arm, uring_on_poll_arm);
 
 static u64 uring_wq_pending(void)
@@ -455,6 +458,7 @@ KSTALL_PROBE(uring_on_punt, URING_PUNT_PROTO, TP_ARGS(req, how))
 	if (trace_io_uring_wq_punt_enabled())
 		trace_io_uring_wq_punt(0, e.user_data, uring_wq_pending(), reason, &e);
 }
+
 KSTALL_CHECK_PROBE(io_uring_queue_async_work, uring_on_punt);
 
 static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *rec, u64 now)
@@ -505,6 +509,7 @@ KSTALL_PROBE(uring_on_complete, URING_COMPLETE_PROTO, URING_COMPLETE_ARGS)
 	if (req)
 		uring_req_end(req);
 }
+
 KSTALL_CHECK_PROBE(io_uring_complete, uring_on_complete);
 
 /* Completions on the overflow list: io_uring_complete does not fire for them. */

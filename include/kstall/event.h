@@ -101,7 +101,8 @@ int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *d
 	KSTALL_DECLARE_EVENT(_name)					\
 	module_param_named(_name##_min_ns, kstall_event_##_name.min_ns, ullong, 0644); \
 	MODULE_PARM_DESC(_name##_min_ns,				\
-			 "emit " #_name " only if it took at least this many ns (default 0); for all users of the event")
+			 "emit " #_name " only if it took at least this many ns, " \
+			 "for all its users (default 0)")
 #else
 #define KSTALL_DECLARE_EVENT(_name)		__KSTALL_DECLARE_EVENT(_name)
 #define KSTALL_DECLARE_TIMED_EVENT(_name)	__KSTALL_DECLARE_EVENT(_name)

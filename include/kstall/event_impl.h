@@ -40,6 +40,18 @@ static const struct kstall_event_def *kstall_def_of(const struct kstall_event *e
 	return NULL;
 }
 
+/* Does every event work without it? */
+static bool kstall_hook_is_optional(const struct kstall_hook *hook)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_events; i++) {
+		if (kstall.events[i].hooks & BIT_ULL(hook - kstall.hooks))
+			return false;
+	}
+	return true;
+}
+
 /* errno of the first hook in @mask that failed, 0 if none did. */
 static int kstall_hooks_error(u64 mask)
 {

@@ -4,6 +4,11 @@
 KSTALL_PARAM_UINT(max_sleepers, 1024, 16, 65536,
 		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 1024); more are counted as missed");
 
+static bool kstall_is_tracepoint(const struct kstall_hook *hook)
+{
+	return hook->kind == KSTALL_KIND_TRACEPOINT;
+}
+
 /* Copies the @n-th of the '|'-separated names in @list into @buf. Return: false if none. */
 static bool kstall_nth_name(const char *list, int n, char *buf, size_t size)
 {
@@ -91,6 +96,7 @@ static bool kstall_module_loaded(const char *module)
 }
 
 static void kstall_kick_and_wait(void);
+static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
 /* ---- probes common to all function hooks ---- */
 
@@ -103,7 +109,7 @@ static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* The first word of a call's data is the hook: get_kretprobe() is NULL at return while disarming. */
+/* A call's data begins with the hook: get_kretprobe() is NULL at return while disarming. */
 static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kstall_hook *hook = container_of(get_kretprobe(ri), struct kstall_hook, rp);
@@ -194,7 +200,10 @@ static bool kstall_target_absent(struct kstall_hook *hook)
 
 static void kstall_hook_fail(struct kstall_hook *hook, int err)
 {
-	if (hook->err != err)
+	if (hook->err != err && kstall_hook_is_optional(hook))
+		pr_info("hook %s: no %s here, events lose a detail (error %d)\n",
+			hook->name, hook->targets, err);
+	else if (hook->err != err)
 		pr_warn("hook %s: cannot attach to %s: error %d\n",
 			hook->name, hook->targets, err);
 	hook->err = err;
@@ -210,7 +219,7 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 		hook->state = KSTALL_WAITING;
 		return;
 	}
-	if (hook->kind == KSTALL_KIND_TRACEPOINT)
+	if (kstall_is_tracepoint(hook))
 		ret = kstall_attach_tracepoint(hook);
 	else
 		ret = kstall_first_function(hook, kstall_attach_function);
@@ -308,7 +317,7 @@ static void kstall_note_tracepoint(struct tracepoint *tp, void *module)
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];
 
-		if (hook->kind != KSTALL_KIND_TRACEPOINT || !hook->module != !module ||
+		if (!kstall_is_tracepoint(hook) || !hook->module != !module ||
 		    (module && strcmp(hook->module, module)))
 			continue;
 		rank = kstall_name_rank(hook->targets, tp->name);
@@ -324,7 +333,7 @@ static void kstall_note_tracepoint(struct tracepoint *tp, void *module)
  * place before the module's init runs and gone before its text is. The worker takes neither
  * this notifier's lock nor module_mutex, so waiting here cannot deadlock.
  */
-static void kstall_target_changed(const char *module, bool leaving, enum kstall_kind kind)
+static void kstall_target_changed(const char *module, bool leaving, bool tracepoints)
 {
 	bool ours = false;
 	unsigned int i;
@@ -334,7 +343,7 @@ static void kstall_target_changed(const char *module, bool leaving, enum kstall_
 		struct kstall_hook *hook = &kstall.hooks[i];
 
 		if (!hook->module || strcmp(hook->module, module) ||
-		    (hook->kind == KSTALL_KIND_TRACEPOINT) != (kind == KSTALL_KIND_TRACEPOINT))
+		    kstall_is_tracepoint(hook) != tracepoints)
 			continue;
 		hook->leaving = leaving;
 		hook->err = 0;
@@ -350,7 +359,7 @@ static int kstall_module_event(struct notifier_block *nb, unsigned long action, 
 	struct module *mod = data;
 
 	if (action == MODULE_STATE_COMING || action == MODULE_STATE_GOING)
-		kstall_target_changed(mod->name, action == MODULE_STATE_GOING, KSTALL_KIND_ENTRY);
+		kstall_target_changed(mod->name, action == MODULE_STATE_GOING, false);
 	return NOTIFY_OK;
 }
 
@@ -370,13 +379,13 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 					       mod->name);
 		mutex_unlock(&kstall.lock);
 	}
-	kstall_target_changed(mod->name, action == MODULE_STATE_GOING, KSTALL_KIND_TRACEPOINT);
+	kstall_target_changed(mod->name, action == MODULE_STATE_GOING, true);
 	if (action == MODULE_STATE_GOING) {
 		mutex_lock(&kstall.lock);
 		for (i = 0; i < kstall.nr_hooks; i++) {
 			struct kstall_hook *hook = &kstall.hooks[i];
 
-			if (hook->kind == KSTALL_KIND_TRACEPOINT && hook->leaving)
+			if (kstall_is_tracepoint(hook) && hook->leaving)
 				hook->tp = NULL;
 		}
 		mutex_unlock(&kstall.lock);
@@ -400,7 +409,7 @@ static void kstall_hooks_dry_run(void)
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
 
-		if (hook->kind == KSTALL_KIND_TRACEPOINT)
+		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
 		else
 			ret = kstall_first_function(hook, kstall_try_function);

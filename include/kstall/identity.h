@@ -48,7 +48,8 @@ struct kstall_id {
 
 /* The current task, about no device. Preemption disabled. */
 #define KSTALL_ID_CURRENT						\
-	((struct kstall_id){ .dev_node = NUMA_NO_NODE, .cpu_node = numa_node_id(), .task = current })
+	((struct kstall_id){ .dev_node = NUMA_NO_NODE,			\
+			     .cpu_node = numa_node_id(), .task = current })
 
 static inline u64 kstall_cgroup_id(struct task_struct *task)
 {

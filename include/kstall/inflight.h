@@ -107,9 +107,13 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec);
 void kstall_inflight_unmatched(struct kstall_inflight *t);
 
-/* Lets go of a record that insert or find returned. */
+/*
+ * Lets go of a record that insert or find returned. sparse cannot follow a lock that is taken
+ * on one of two outcomes: to it none is held in between.
+ */
 static inline void kstall_inflight_unlock(struct kstall_slot *slot)
 {
+	__acquire(&slot->bucket->lock);
 	raw_spin_unlock_irqrestore(&slot->bucket->lock, slot->flags);
 }
 

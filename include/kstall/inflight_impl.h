@@ -16,12 +16,14 @@ static struct kstall_bucket *kstall_bucket(struct kstall_inflight *t,
 /* Locks the bucket of @key. Return: false if the table is not there. */
 static bool kstall_inflight_lock(struct kstall_inflight *t, u64 key, struct kstall_slot *slot)
 {
+	/* Pairs with the release in kstall_inflight_alloc(). */
 	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
 
 	if (!buckets)
 		return false;
 	slot->bucket = kstall_bucket(t, buckets, key);
 	raw_spin_lock_irqsave(&slot->bucket->lock, slot->flags);
+	__release(&slot->bucket->lock);	/* for sparse, see kstall_inflight_unlock() */
 	return true;
 }
 
@@ -180,6 +182,7 @@ bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
 /* Counts an end whose beginning was not seen (begun before arming, evicted or dropped). */
 void kstall_inflight_unmatched(struct kstall_inflight *t)
 {
+	/* Pairs with the release in kstall_inflight_alloc(). */
 	if (smp_load_acquire(&t->buckets))
 		this_cpu_inc(t->mag->unmatched);
 }
