@@ -42,7 +42,6 @@ struct uring_req {
 
 /**
  * struct uring_window - the request a task is issuing right now; key: its task_struct
- * @req: key of the request, to recognise nesting
  * @user_data: as the program set it
  * @ctx: its ring, never dereferenced
  * @fd: its file
@@ -50,7 +49,6 @@ struct uring_req {
  * @sqpoll: the ring has an SQPOLL thread
  */
 struct uring_window {
-	u64 req;
 	u64 user_data;
 	const void *ctx;
 	s32 fd;
@@ -61,7 +59,7 @@ struct uring_window {
 /* What the pair hooks carry from a function's entry to its return. */
 
 /* io_issue_sqe() */
-struct uring_issue_call {
+struct uring_window_call {
 	struct uring_window outer;	/* the request being issued around this one */
 	bool nested;
 };
@@ -222,7 +220,8 @@ bool uring_kill_enter(void *data, struct pt_regs *regs);
 bool uring_cq_wait_enter(void *data, struct pt_regs *regs);
 void uring_cq_wait_return(void *data, struct pt_regs *regs);
 bool uring_issue_enter(void *data, struct pt_regs *regs);
-void uring_issue_return(void *data, struct pt_regs *regs);
+bool uring_window_enter(void *data, struct pt_regs *regs);
+void uring_window_return(void *data, struct pt_regs *regs);
 bool uring_submit_enter(void *data, struct pt_regs *regs);
 void uring_submit_return(void *data, struct pt_regs *regs);
 bool uring_sq_wait_enter(void *data, struct pt_regs *regs);

@@ -66,7 +66,7 @@ static struct kstall_inflight *tables[] = {
 
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
-	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_ISSUE, H_PUNT, H_POLL_ARM,
+	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_ISSUE, H_WINDOW, H_PUNT, H_POLL_ARM,
 	H_SUBMIT_SQES, H_SQPOLL_WAIT,
 	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT,
 	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ, H_SPLIT, H_BIO_QUEUE,
@@ -78,8 +78,9 @@ static struct kstall_hook hooks[] = {
 	[H_REQ_OVERFLOW] = KSTALL_ENTRY("req_overflow", NULL, URING_REQ_OVERFLOW,
 					uring_req_overflow),
 	[H_SUBMIT] = KSTALL_TRACEPOINT("submit", NULL, __stringify(URING_SUBMIT), uring_on_submit),
-	[H_ISSUE] = KSTALL_PAIR("issue", NULL, "io_issue_sqe", sizeof(struct uring_issue_call),
-				uring_issue_enter, uring_issue_return, .sleeps = true),
+	[H_ISSUE] = KSTALL_ENTRY("issue", NULL, "io_issue_sqe", uring_issue_enter),
+	[H_WINDOW] = KSTALL_PAIR("window", NULL, "io_issue_sqe", sizeof(struct uring_window_call),
+				 uring_window_enter, uring_window_return, .sleeps = true),
 	[H_PUNT] = KSTALL_TRACEPOINT("punt", NULL, "io_uring_queue_async_work", uring_on_punt),
 	[H_POLL_ARM] = KSTALL_TRACEPOINT("poll_arm", NULL, "io_uring_poll_arm", uring_on_poll_arm),
 	[H_SUBMIT_SQES] = KSTALL_PAIR("submit_sqes", NULL, "io_submit_sqes",
@@ -121,7 +122,8 @@ static struct kstall_hook hooks[] = {
 			 BIT_ULL(H_SUBMIT) | BIT_ULL(H_ISSUE))
 #define BLOCK_HOOKS	(BIT_ULL(H_BIO_COMPLETE) | BIT_ULL(H_RQ_COMPLETE) | \
 			 BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
-			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | BIT_ULL(H_BIO_QUEUE))
+			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | \
+			 BIT_ULL(H_BIO_QUEUE) | BIT_ULL(H_WINDOW))
 
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(io_uring_sq_overflow, BIT_ULL(H_SUBMIT_SQES) | BIT_ULL(H_SQPOLL_WAIT),

@@ -343,11 +343,52 @@ static void uring_wq_started(struct uring_req *rec, u64 now)
 	this_cpu_inc(uring_wq_counts.started);
 }
 
-/* Remembers what the current task issues now, around which, in case of links, it issued another. */
-static void uring_window_open(const struct io_kiocb *req, const struct uring_req *rec,
-			      struct uring_issue_call *call)
+/* int io_issue_sqe(struct io_kiocb *req, unsigned int issue_flags): each attempt to issue */
+bool uring_issue_enter(void *data, struct pt_regs *regs)
 {
-	struct uring_window *win;
+	unsigned long req = regs_get_kernel_argument(regs, 0);
+	u64 now = kstall_now();
+	struct kstall_slot slot;
+	struct uring_req *rec;
+
+	if (!kstall_inflight_find(&uring_reqs, req, &slot))
+		return false;
+	rec = slot.rec;
+	if (!rec->begin_ns)
+		rec->begin_ns = now;
+	uring_wq_started(rec, now);
+	kstall_inflight_unlock(&slot);
+	return false;
+}
+
+static s32 uring_req_fd(const struct io_kiocb *req)
+{
+	struct kstall_slot slot;
+	s32 fd;
+
+	if (!kstall_inflight_find(&uring_reqs, (unsigned long)req, &slot))
+		return -1;
+	fd = ((struct uring_req *)slot.rec)->fd;
+	kstall_inflight_unlock(&slot);
+	return fd;
+}
+
+/*
+ * Also io_issue_sqe(), for io_uring_block_rq only: a hook of its own, so that requests alone
+ * do not pay for a return probe. Remembers what the current task issues, and around which
+ * other request, as links nest.
+ */
+bool uring_window_enter(void *data, struct pt_regs *regs)
+{
+	const struct io_kiocb *req = (const void *)regs_get_kernel_argument(regs, 0);
+	struct uring_window win = {
+		.user_data = req->cqe.user_data,
+		.ctx = req->ctx,
+		.fd = uring_req_fd(req),
+		.opcode = req->opcode,
+		.sqpoll = uring_is_sqpoll(req->ctx),
+	};
+	struct uring_window_call *call = data;
 	struct kstall_slot slot;
 
 	call->nested = kstall_inflight_find(&uring_windows, (unsigned long)current, &slot);
@@ -355,49 +396,22 @@ static void uring_window_open(const struct io_kiocb *req, const struct uring_req
 		call->outer = *(struct uring_window *)slot.rec;
 	else if (!kstall_inflight_insert(&uring_windows, (unsigned long)current, kstall_now(),
 					 &slot))
-		return;
-	win = slot.rec;
-	win->user_data = req->cqe.user_data;
-	win->ctx = req->ctx;
-	win->fd = rec ? rec->fd : -1;
-	win->opcode = req->opcode;
-	win->sqpoll = uring_is_sqpoll(req->ctx);
-	kstall_inflight_unlock(&slot);
-}
-
-/* int io_issue_sqe(struct io_kiocb *req, unsigned int issue_flags) */
-bool uring_issue_enter(void *data, struct pt_regs *regs)
-{
-	struct io_kiocb *req = (void *)regs_get_kernel_argument(regs, 0);
-	struct uring_req copy, *rec = NULL;
-	u64 now = kstall_now();
-	struct kstall_slot slot;
-
-	if (kstall_inflight_find(&uring_reqs, (unsigned long)req, &slot)) {
-		rec = slot.rec;
-		if (!rec->begin_ns)
-			rec->begin_ns = now;
-		uring_wq_started(rec, now);
-		copy = *rec;
-		rec = &copy;
-		kstall_inflight_unlock(&slot);
-	}
-	if (!trace_io_uring_block_rq_enabled())
 		return false;
-	uring_window_open(req, rec, data);
+	*(struct uring_window *)slot.rec = win;
+	kstall_inflight_unlock(&slot);
 	return true;
 }
 
-void uring_issue_return(void *data, struct pt_regs *regs)
+void uring_window_return(void *data, struct pt_regs *regs)
 {
-	struct uring_issue_call *call = data;
+	struct uring_window_call *call = data;
 	struct uring_window closed;
 	struct kstall_slot slot;
 
 	if (!call->nested) {
 		kstall_inflight_take(&uring_windows, (unsigned long)current, &closed);
 	} else if (kstall_inflight_find(&uring_windows, (unsigned long)current, &slot)) {
-		memcpy(slot.rec, &call->outer, sizeof(call->outer));
+		*(struct uring_window *)slot.rec = call->outer;
 		kstall_inflight_unlock(&slot);
 	}
 }

@@ -405,6 +405,7 @@ static void kstall_hooks_dry_run(void)
 {
 	unsigned int i;
 
+	mutex_lock(&kstall.lock);
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
@@ -417,6 +418,7 @@ static void kstall_hooks_dry_run(void)
 			kstall_hook_fail(hook, ret);
 		hook->state = KSTALL_IDLE;
 	}
+	mutex_unlock(&kstall.lock);
 }
 
 static void kstall_hooks_free(void)

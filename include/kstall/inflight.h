@@ -55,7 +55,7 @@ struct kstall_magazine {
 /**
  * struct kstall_inflight - a table
  * @name: its name in the status file
- * @capacity: records it holds without fail
+ * @capacity: records it holds without fail, at least 2
  * @rec_size: bytes of a record
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted (their end was missed); 0: never

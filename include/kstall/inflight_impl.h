@@ -189,7 +189,10 @@ void kstall_inflight_unmatched(struct kstall_inflight *t)
 
 static u64 kstall_inflight_in_use(struct kstall_inflight *t)
 {
-	return kstall_percpu_sum(t->mag, inserted) - kstall_percpu_sum(t->mag, removed);
+	/* In this order, so that what happens in between cannot make it negative. */
+	u64 removed = kstall_percpu_sum(t->mag, removed);
+
+	return kstall_percpu_sum(t->mag, inserted) - removed;
 }
 
 /*

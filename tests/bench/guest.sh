@@ -35,6 +35,8 @@ measure loaded
 echo 1 >$E
 measure ftrace
 echo 0 >$E
+# The worker disarms when the grace periods are over.
+while grep -q state=armed /sys/kernel/debug/io_uring_trace/status; do sleep 0.1; done
 measure disabled
 with_bpftrace tracepoint "tracepoint:io_uring_trace:io_uring_req_done { $hist(args->total_ns); }"
 with_bpftrace rawtracepoint "rawtracepoint:io_uring_req_done { $hist(arg0); }"
