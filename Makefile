@@ -14,8 +14,8 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
-.PHONY: modules modules_install install install-scripts uninstall clean features check \
-	test demo bench help
+.PHONY: modules modules_install install install-scripts uninstall clean \
+	features check test demo bench help
 
 modules:
 	@features=$$($(call features)) && \
@@ -62,10 +62,10 @@ check:
 	@scripts/check '$(KDIR)' $(choices)
 
 test:
-	@exec tests/vm/run KERNEL='$(KERNEL)' TEST='$(TEST)'
+	@exec tests/vm/run $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(TEST),TEST='$(TEST)')
 
 demo:
-	@exec tests/vm/demo MODULE='$(MODULE)'
+	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)')
 
 bench:
 	@exec tests/vm/bench
