@@ -4,8 +4,9 @@
  *
  * The first occurrence of something is emitted at once with count=1; what follows under the
  * same key is counted, and one summary is emitted (count, first and last time) 100 ms after
- * the last, when the object dies, or when the event is disabled. The sum of all counts is
- * the number of occurrences.
+ * the last, when the object dies, or when the event is disabled. A storm that does not end is
+ * summed up every 10 s, so that who watches live sees it go on. The sum of all counts is the
+ * number of occurrences.
  */
 #ifndef _KSTALL_FOLD_H
 #define _KSTALL_FOLD_H
@@ -13,6 +14,7 @@
 #include <kstall/inflight.h>
 
 #define KSTALL_FOLD_QUIET_NS	(100 * NSEC_PER_MSEC)
+#define KSTALL_FOLD_LONG_NS	(10 * (u64)NSEC_PER_SEC)
 
 /**
  * struct kstall_folded - head of every folded record
@@ -98,14 +100,15 @@ void kstall_fold_end(struct kstall_fold *fold, u64 key)
 		kstall_fold_emit(fold, rec);
 }
 
-static bool kstall_fold_quiet(const struct kstall_node *node, u64 now)
+static bool kstall_fold_due(const struct kstall_node *node, u64 now)
 {
 	const struct kstall_folded *f = (const void *)node->rec;
 
-	return f->last_ns + KSTALL_FOLD_QUIET_NS <= now;
+	return f->last_ns + KSTALL_FOLD_QUIET_NS <= now ||
+	       node->born_ns + KSTALL_FOLD_LONG_NS <= now;
 }
 
-/* Emits the summaries of storms that were quiet at @now; U64_MAX: of all. May sleep. */
+/* Emits the summaries that are due at @now; U64_MAX: all. May sleep. */
 static void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 {
 	u64 rec[KSTALL_FOLD_MAX_REC / sizeof(u64)];
@@ -115,7 +118,7 @@ static void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 	if (!fold->table.buckets || !kstall_inflight_in_use(&fold->table))
 		return;
 	for (b = 0; b < kstall_nr_buckets(&fold->table); b++) {
-		while (kstall_inflight_take_if(&fold->table, b, kstall_fold_quiet, now, &key, rec))
+		while (kstall_inflight_take_if(&fold->table, b, kstall_fold_due, now, &key, rec))
 			kstall_fold_emit(fold, rec);
 		cond_resched();
 	}
