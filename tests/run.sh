@@ -12,8 +12,6 @@ export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1}
 dirt='BUG|WARNING|Oops|Call Trace|suspicious RCU|possible circular locking|possible recursive locking|inconsistent lock state'
 dirt+='|blocked for more than|soft lockup|hard LOCKUP|rcu.*(stall|self-detected)|general protection|KASAN|UBSAN|kmemleak'
 
-script_of() { echo "${1%%/*}/test_${1#*/}.sh"; }
-
 list() {
 	local file name
 	for file in */test_*.sh; do
@@ -23,18 +21,38 @@ list() {
 	done
 }
 
-# header SCRIPT KEY: the value of "# KEY: value" among its first lines
-header() { sed -n "/^[^#]/q; s/^# $2: *//p" "$1"; }
+# Little is forked here: in an emulated guest a process costs a tenth of a second.
 
-# missing SCRIPT: the first of its requirements that this machine does not meet
+# read_header SCRIPT: sets timeout and requires from the comments it begins with
+read_header() {
+	local line
+	timeout=300 requires=
+	while read -r line && [[ $line == "#"* ]]; do
+		case $line in
+		"# timeout: "*) timeout=${line#*: } ;;
+		"# requires: "*) requires=${line#*: } ;;
+		esac
+	done <"$1"
+}
+
+# missing WHAT…: prints the first that this machine does not have
 missing() {
 	local what
-	for what in $(header "$1" requires); do
+	for what; do
 		case $what in
 		/*) [ -e "$what" ] ;;
 		module:*) modprobe -nq "${what#module:}" ;;
 		*) command -v "$what" >/dev/null ;;
 		esac || { echo "$what"; return; }
+	done
+}
+
+# Which of the modules built in this tree are loaded, as " a b ".
+loaded_modules() {
+	local module all
+	all=$'\n'$(</proc/modules)
+	for module in "${ours[@]}"; do
+		[[ $all != *$'\n'"$module "* ]] || printf ' %s ' "$module"
 	done
 }
 
@@ -92,47 +110,51 @@ check_end() {
 # The log since the mark that run_one left in it.
 check_log() {
 	local log bad
-	log=$(dmesg | sed "1,\|kstall-test: $1\$|d")
-	dmesg | grep -q "kstall-test: $1\$" || { extra "not ok" "kernel log is clean (it is too small to tell)"; return; }
-	bad=$(grep -nE "$dirt" <<<"$log" | head -20)
+	log=$(dmesg)
+	if [[ $log != *"kstall-test: $1"* ]]; then
+		extra "not ok" "kernel log is clean (it is too small to tell)"
+		return
+	fi
+	log=${log##*"kstall-test: $1"}
+	bad=$(grep -nEm1 "$dirt" <<<"$log")
 	if [ -z "$bad" ]; then
 		[ "$planned" = 0 ] || extra ok "kernel log is clean"
 		return
 	fi
 	extra "not ok" "kernel log is clean"
-	# from the first such line on: the stack that belongs to it
+	# from the first such line on: the stack belongs to it
 	tail -n +"${bad%%:*}" <<<"$log" | head -40 | sed 's/^/    # /'
 }
 
-our_modules() {
-	find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/g' | sort -u | comm -12 - <(cut -d' ' -f1 /proc/modules | sort)
-}
-
+# check_modules BEFORE: what was loaded by the test has to be unloaded by it
 check_modules() {
-	local left
-	left=$(comm -13 <(echo "$1") <(our_modules) | xargs)
+	local module left=
+	for module in $(loaded_modules); do
+		[[ $1 == *" $module "* ]] || left+=" $module"
+	done
 	[ -n "$left" ] || return 0
-	extra "not ok" "leaves no module loaded ($left)"
+	extra "not ok" "leaves no module loaded (${left# })"
 	# shellcheck disable=SC2086 # a list; twice, for modules that use each other
 	rmmod $left 2>/dev/null || rmmod $left 2>&1 | sed 's/^/    # /'
 }
 
 run_one() {
-	local name=$1 script limit modules lacks
+	local name=$1 script modules lacks timeout requires
 	local planned='' results=0 failures=0 skips=0 status='' reason=''
-	script=$(script_of "$name")
-	limit=$(header "$script" timeout)
-	limit=$((${limit:-300} * KSTALL_TIME_SCALE))
+	script=${name%%/*}/test_${name#*/}.sh
+	read_header "$script"
+	timeout=$((timeout * KSTALL_TIME_SCALE))
 	echo "# start: $name"
-	lacks=$(missing "$script")
+	# shellcheck disable=SC2086 # a list
+	lacks=$([ -z "$requires" ] || missing $requires)
 	if [ -n "$lacks" ]; then
 		planned=0 reason=" needs $lacks"
 		echo "    1..0 # SKIP$reason"
 	else
-		modules=$(our_modules)
+		modules=$(loaded_modules)
 		echo "kstall-test: $name" >/dev/kmsg
-		relay < <(start "$script" "$limit")
-		check_end "$limit" "$results"
+		relay < <(start "$script" "$timeout")
+		check_end "$timeout" "$results"
 		check_modules "$modules"
 		check_log "$name"
 	fi
@@ -163,6 +185,7 @@ fi
 [ $# -gt 0 ] || mapfile -t all < <(list)
 [ $# -gt 0 ] || set -- "${all[@]}"
 
+mapfile -t ours < <(find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/g')
 number=0 passed=0 failed=0 skipped=0
 printf 'KTAP version 1\n1..%d\n' $#
 for test; do

@@ -5,6 +5,7 @@ KSTALL_CACHE=${KSTALL_CACHE:-/var/cache/kstall}
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 all_kernels="6.1 6.12 7.2"
+guests=2 # at a time on this machine
 
 say() { echo "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
@@ -41,6 +42,7 @@ need() {
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
 	[ "$(id -u)" = 0 ] || die "needs root, to install ${missing[*]}"
+	mkdir -p "$KSTALL_CACHE"
 	say "# installing ${missing[*]}"
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
 	{ "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
@@ -58,4 +60,18 @@ locked() {
 	"$@" || status=$?
 	exec {fd}>&-
 	return $status
+}
+
+# take_slot: waits until one more guest may run on this machine. The place is this process's, and its children's, until they end.
+take_slot() {
+	local i waited=
+	while :; do
+		for i in $(seq $guests); do
+			exec 9>"$KSTALL_CACHE/guest.$i.lock"
+			flock -n 9 && return
+		done
+		[ -n "$waited" ] || say "# waiting for one of the $guests running guests to end"
+		waited=1
+		sleep 1
+	done
 }
