@@ -62,13 +62,15 @@ locked() {
 	return $status
 }
 
-# take_slot: waits until one more guest may run on this machine. The place is this process's, and its children's, until they end.
+# take_slot: waits until one more guest may run on this machine. The place is this process's and its children's, until they end.
+# boot takes one, unless its caller has.
 take_slot() {
 	local i waited=
+	[ -z "${KSTALL_SLOT-}" ] || return 0
 	while :; do
 		for i in $(seq $guests); do
 			exec 9>"$KSTALL_CACHE/guest.$i.lock"
-			flock -n 9 && return
+			flock -n 9 && export KSTALL_SLOT=$i && return
 		done
 		[ -n "$waited" ] || say "# waiting for one of the $guests running guests to end"
 		waited=1
