@@ -673,6 +673,6 @@ KSTALL_TRACE_EVENT(writeback_wait,
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE io_uring_trace_events
-#define trace_event_reg kstall_class_reg	/* see kstall_class_reg() */
+/* See kstall_class_reg(). Not undone: define_trace.h reads this file once more a stage. */
+#define trace_event_reg kstall_class_reg
 #include <trace/define_trace.h>
-#undef trace_event_reg
