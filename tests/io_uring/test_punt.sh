@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# description: io_uring_wq_punt says for each request that goes to a worker why
+. ./lib.sh
+plan 7
+
+trace io_uring_wq_punt
+ev=io_uring_wq_punt
+
+uring io read $SCRATCH 7 4096 7 70001 async
+t_eq "IOSQE_ASYNC: force_async, each of seven" "$(ev_get $ev user_data 'f["reason"] == "force_async"' | xargs)" "$(seq 70001 70007 | xargs)"
+t_eq "IOSQE_ASYNC: opcode, fd and identity" \
+	"$(ev_n $ev "f[\"opcode\"] == \"READ\" && f[\"fd\"] == $(said fd) && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"uring\"")" 7
+t_eq "pending_reqs: at least oneself, at most all" "$(ev_n $ev 'f["pending_reqs"] >= 1 && f["pending_reqs"] <= 7')" 7
+
+# What does not fit into one bio is refused if it must not block.
+uring io read $SCRATCH 3 2097152 1 71 scattered
+t_eq "too large to be tried without blocking: would_block" "$(ev_get $ev user_data 'f["reason"] == "would_block"' | xargs)" "71 72 73"
+t_eq "pending_reqs: alone" "$(ev_n $ev 'f["pending_reqs"] == 1')" 3
+
+uring io read $SCRATCH 5 4096 1 81
+t_eq "direct I/O that does not block: none" "$(ev_n $ev)" 0
+t_no_losses
