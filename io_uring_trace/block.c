@@ -268,7 +268,7 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 		.user_data = rec->user_data,
 		.sector = sector,
 		.queue_ns = rec->queue_ns,
-		.op = req_op(c->rq),
+		.op = (__force u32)req_op(c->rq),
 		.fd = rec->fd,
 		.opcode = rec->opcode,
 		.sqpoll = rec->sqpoll,

@@ -65,8 +65,8 @@ struct kstall_module {
 	unsigned int nr_events;
 	void (*show)(struct seq_file *m);
 
-	struct mutex lock;
-	spinlock_t ready_lock;
+	struct mutex lock;		/* arming; taken in no probe */
+	spinlock_t ready_lock;		/* @ready; taken in no probe */
 	bool ready;
 	struct workqueue_struct *wq;
 	struct work_struct arm_work;
