@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * job.c - the life of a job: submitted, at its queue's head, held by fences, dispatched, finished
+ *
+ * A job's time until dispatch falls into three parts. Jobs of an entity run in order, so until
+ * the one before it was dispatched it is behind that one (hol). From then on the scheduler looks
+ * at its dependencies, one at a time: each that was not signaled holds it until
+ * drm_sched_entity_wakeup() (dep). The rest it was ready and the ring was not (ring).
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "drm_sched_trace.h"
+#include "drm_sched_trace_events.h"
+
+/* Dependencies of one job that are looked at; they are few, one a context. */
+#define DS_MAX_DEPS	256
+
+/* ---- other jobs ---- */
+
+/*
+ * The job whose fence @f is: of the two it has, "scheduled" is of the context before. @sf is any
+ * job's fence, to compare with. Return: false if @f is no job's.
+ */
+static bool ds_fence_job(const struct dma_fence *f, const struct drm_sched_fence *sf, u64 *ctx)
+{
+	if (ds_fence_ops(f) == ds_fence_ops(&sf->scheduled))
+		*ctx = f->context + 1;
+	else if (ds_fence_ops(f) == ds_fence_ops(&sf->finished))
+		*ctx = f->context;
+	else
+		return false;
+	return true;
+}
+
+/* Who submitted the job @rival->ctx:seqno, if it is known. */
+static void ds_rival_find(struct ds_rival *rival)
+{
+	const struct ds_job *rec;
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(&ds_jobs, ds_key(rival->ctx, rival->seqno), &slot))
+		return;
+	rec = slot.rec;
+	rival->who = rec->who;
+	rival->priority = rec->priority;
+	rival->known = true;
+	kstall_inflight_unlock(&slot);
+}
+
+static u32 ds_job_depth(u64 key)
+{
+	struct kstall_slot slot;
+	u32 depth;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return 0;
+	depth = ((struct ds_job *)slot.rec)->depth;
+	kstall_inflight_unlock(&slot);
+	return depth;
+}
+
+static void ds_job_emit_common(struct kstall_drm_job *e, const struct ds_job *rec,
+			       const struct drm_sched_fence *sf)
+{
+	e->id = ds_id(sf->sched, &rec->who, rec->cpu_node);
+	e->ring = sf->sched->name;
+	e->fence_ctx = sf->finished.context;
+	e->fence_seqno = sf->finished.seqno;
+	e->client_id = rec->client_id;
+	e->priority = rec->priority;
+	e->submit_ns = rec->submit_ns;
+	e->dispatch_ns = rec->dispatch_ns;
+	e->deps = rec->deps;
+	e->depth = rec->depth;
+	e->credits = rec->credits;
+	e->gang_leader = rec->gang_leader;
+}
+
+/* ---- submission ---- */
+
+/* Counts them, and finds the longest chain of unfinished jobs. A chain node stands for its fence. */
+static void ds_job_deps(struct ds_job *rec, struct drm_sched_job *job)
+{
+	struct dma_fence *f;
+	unsigned long i;
+	u64 ctx;
+
+	xa_for_each(&job->dependencies, i, f) {
+		f = dma_fence_chain_contained(f) ?: f;
+		if (ds_fence_job(f, job->s_fence, &ctx)) {
+			rec->depth = max(rec->depth, ds_job_depth(ds_key(ctx, f->seqno)));
+			rec->gang_leader |= ctx != f->context;
+		}
+		if (++rec->deps == DS_MAX_DEPS)
+			break;
+	}
+	rec->depth++;
+}
+
+/* In the submitter, before the job is in the queue: nobody else knows it yet. */
+KSTALL_PROBE(ds_on_queue,
+	     TP_PROTO(struct drm_sched_job *job, struct drm_sched_entity *ent), TP_ARGS(job, ent))
+{
+	const struct dma_fence *finished = &job->s_fence->finished;
+	struct ds_job rec = {
+		.submit_ns = kstall_now(),
+		.client_id = ds_client_id(job->s_fence),
+		.credits = ds_credits(job),
+		.cpu_node = numa_node_id(),
+		.priority = ds_priority(job),
+	};
+	struct kstall_slot slot;
+
+	kstall_who_read(&rec.who, current);
+	ds_job_deps(&rec, job);
+	if (kstall_inflight_insert(&ds_jobs, ds_key(finished->context, finished->seqno),
+				   rec.submit_ns, &slot)) {
+		memcpy(slot.rec, &rec, sizeof(rec));
+		kstall_inflight_unlock(&slot);
+	}
+}
+
+/* ---- dependencies ---- */
+
+/*
+ * The scheduler is about to wait for @f, or so it seems: before 6.17 it fires for every fence
+ * considered, and up to now @f may be signaled before the callback is added. It was a wait if
+ * drm_sched_entity_wakeup() follows; if not the next one, or the dispatch, does away with it.
+ */
+KSTALL_PROBE(ds_on_block, TP_PROTO(struct drm_sched_job *job, struct dma_fence *f),
+	     TP_ARGS(job, f))
+{
+	const struct drm_sched_fence *sf = job->s_fence;
+	struct ds_wait wait = {
+		.since_ns = kstall_now(),
+		.seqno = sf->finished.seqno,
+		.scheduled_ops = ds_fence_ops(&sf->scheduled),
+	};
+	struct kstall_slot slot;
+
+	f = dma_fence_chain_contained(f) ?: f;
+	wait.dep.ctx = f->context;
+	wait.dep.seqno = f->seqno;
+	if (ds_fence_job(f, sf, &wait.dep.ctx))
+		ds_rival_find(&wait.dep);
+	ds_fence_names(f, wait.driver, sizeof(wait.driver), wait.timeline, sizeof(wait.timeline));
+	if (kstall_inflight_insert(&ds_waits, sf->scheduled.context, wait.since_ns, &slot)) {
+		memcpy(slot.rec, &wait, sizeof(wait));
+		kstall_inflight_unlock(&slot);
+	}
+}
+
+/* Adds a wait to the job's account and copies that out. Return: false if it is not known. */
+static bool ds_job_held(u64 key, u64 now, u64 wait_ns, struct ds_job *copy)
+{
+	struct kstall_slot slot;
+	struct ds_job *rec;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return false;
+	rec = slot.rec;
+	rec->woken_ns = now;
+	rec->dep_ns += wait_ns;
+	*copy = *rec;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+static void ds_dep_emit(const struct ds_wait *wait, const struct ds_job *rec,
+			const struct drm_gpu_scheduler *sched, u64 ctx, u64 wait_ns,
+			int result, bool pipelined)
+{
+	struct kstall_drm_dep e = {
+		.job = {
+			.id = ds_id(sched, &rec->who, rec->cpu_node),
+			.ring = sched->name,
+			.fence_ctx = ctx,
+			.fence_seqno = wait->seqno,
+			.client_id = rec->client_id,
+			.priority = rec->priority,
+		},
+		.dep = &wait->dep,
+		.driver = wait->driver,
+		.timeline = wait->timeline,
+		.pipelined = pipelined,
+	};
+
+	if (trace_drm_sched_dep_wait_enabled() &&
+	    kstall_long_enough(&kstall_event_drm_sched_dep_wait, wait_ns))
+		trace_drm_sched_dep_wait(wait_ns, ds_key(ctx, wait->seqno),
+					 ds_key(wait->dep.ctx, wait->dep.seqno), result, &e);
+}
+
+/*
+ * drm_sched_entity_wakeup(struct dma_fence *f, struct dma_fence_cb *cb): signaled, with the fence's
+ * lock held; the callback is part of the entity, and the entity's ring is about to be woken.
+ */
+bool ds_wakeup_enter(void *data, struct pt_regs *regs)
+{
+	const struct dma_fence *f = (void *)regs_get_kernel_argument(regs, 0);
+	const struct drm_sched_entity *ent =
+		container_of((struct dma_fence_cb *)regs_get_kernel_argument(regs, 1),
+			     struct drm_sched_entity, cb);
+	u64 wait_ns, now = kstall_now(), ctx = ent->fence_context + 1;
+	struct ds_wait wait;
+	struct ds_job rec;
+
+	if (!kstall_inflight_take(&ds_waits, ent->fence_context, &wait)) {
+		kstall_inflight_unmatched(&ds_waits);
+		return false;
+	}
+	wait_ns = kstall_delta(now, wait.since_ns);
+	if (ds_job_held(ds_key(ctx, wait.seqno), now, wait_ns, &rec))
+		ds_dep_emit(&wait, &rec, ent->rq->sched, ctx, wait_ns, 0,
+			    ds_fence_ops(f) == wait.scheduled_ops);
+	return false;
+}
+
+/* ---- dispatch ---- */
+
+/* Return: false if the job is not known. */
+static bool ds_job_dispatched(u64 key, u64 now, struct ds_job *copy)
+{
+	struct kstall_slot slot;
+	struct ds_job *rec;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return false;
+	rec = slot.rec;
+	rec->dispatch_ns = now;
+	*copy = *rec;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+/* The next job of the entity, if there is one already, is at the queue's head now. */
+static void ds_job_to_head(u64 key, u64 now)
+{
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return;
+	((struct ds_job *)slot.rec)->head_ns = now;
+	kstall_inflight_unlock(&slot);
+}
+
+/* Only the ring's own worker comes here, so nobody else inserts its record. */
+static void ds_ring_dispatched(const struct drm_gpu_scheduler *sched, const struct ds_job *rec,
+			       const struct drm_sched_fence *sf)
+{
+	struct ds_last last = {
+		.ns = rec->dispatch_ns,
+		.in_flight = ds_in_flight(sched),
+		.job = { .ctx = sf->finished.context, .seqno = sf->finished.seqno,
+			 .who = rec->who, .priority = rec->priority, .known = true },
+	};
+	struct kstall_slot slot;
+	struct ds_ring *ring;
+
+	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, &slot) &&
+	    !kstall_inflight_insert(&ds_rings, (unsigned long)sched, last.ns, &slot))
+		return;
+	ring = slot.rec;
+	ring->jobs++;
+	ring->last[rec->priority] = last;
+	kstall_inflight_unlock(&slot);
+}
+
+static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_job *rec,
+			     struct drm_sched_entity *ent)
+{
+	u64 wait_ns = kstall_delta(rec->dispatch_ns, rec->submit_ns);
+	u64 hol_ns = rec->head_ns > rec->submit_ns ? min(rec->head_ns - rec->submit_ns, wait_ns) : 0;
+	u64 dep_ns = min(rec->dep_ns, wait_ns - hol_ns);
+	struct kstall_drm_job e = {
+		.job_count = spsc_queue_count(&ent->job_queue),
+		.in_flight = ds_in_flight(job->sched),
+		.limit = ds_limit(job->sched),
+	};
+
+	if (!kstall_long_enough(&kstall_event_drm_sched_job_dispatch, wait_ns))
+		return;
+	ds_job_emit_common(&e, rec, job->s_fence);
+	trace_drm_sched_job_dispatch(wait_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
+				     rec->priority, hol_ns, dep_ns, wait_ns - hol_ns - dep_ns, &e);
+}
+
+/* In the ring's worker, just before ops->run_job(). job->entity is NULL since 6.7. */
+KSTALL_PROBE(ds_on_run,
+	     TP_PROTO(struct drm_sched_job *job, struct drm_sched_entity *ent), TP_ARGS(job, ent))
+{
+	const struct drm_sched_fence *sf = job->s_fence;
+	u64 key = ds_key(sf->finished.context, sf->finished.seqno), now = kstall_now();
+	struct ds_wait none;
+	struct ds_job rec;
+
+	kstall_inflight_take(&ds_waits, sf->scheduled.context, &none);
+	ds_job_to_head(ds_key(sf->finished.context, sf->finished.seqno + 1), now);
+	if (!ds_job_dispatched(key, now, &rec)) {
+		kstall_inflight_unmatched(&ds_jobs);
+		return;
+	}
+	ds_ring_dispatched(job->sched, &rec, sf);
+	if (trace_drm_sched_job_dispatch_enabled())
+		ds_dispatch_emit(job, &rec, ent);
+}
+
+/* ---- the end ---- */
+
+/* The ring's end of it. Return: when the job before this one finished, 0 if not known. */
+static u64 ds_ring_done(const struct drm_gpu_scheduler *sched, u64 now)
+{
+	struct kstall_slot slot;
+	struct ds_ring *ring;
+	u64 before;
+
+	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, &slot))
+		return 0;
+	ring = slot.rec;
+	before = ring->done_ns;
+	ring->done_ns = now;
+	if (ring->jobs)
+		ring->jobs--;
+	kstall_inflight_unlock(&slot);
+	return before;
+}
+
+/*
+ * A ring works on one job after the other: this one's turn came when it was dispatched or when
+ * the one before it finished, whichever was later.
+ */
+static void ds_complete_emit(const struct drm_sched_fence *sf, const struct ds_job *rec,
+			     u64 now, u64 before, int result)
+{
+	u64 total_ns = kstall_delta(now, rec->submit_ns);
+	u64 wait_ns = total_ns, hwq_ns = 0;
+	struct kstall_drm_job e = { };
+
+	if (rec->dispatch_ns) {
+		wait_ns = min(kstall_delta(rec->dispatch_ns, rec->submit_ns), total_ns);
+		if (before > rec->dispatch_ns)
+			hwq_ns = min(before - rec->dispatch_ns, total_ns - wait_ns);
+	}
+	if (!kstall_long_enough(&kstall_event_drm_sched_job_complete, total_ns))
+		return;
+	ds_job_emit_common(&e, rec, sf);
+	trace_drm_sched_job_complete(total_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
+				     result, wait_ns, hwq_ns, total_ns - wait_ns - hwq_ns, &e);
+}
+
+/* A job that ends before it was dispatched may have been held by a fence up to now. */
+static void ds_dep_cancelled(const struct drm_sched_fence *sf, struct ds_job *rec, u64 now)
+{
+	struct kstall_slot slot;
+	struct ds_wait wait;
+	bool held;
+
+	if (!kstall_inflight_find(&ds_waits, sf->scheduled.context, &slot))
+		return;
+	held = ((struct ds_wait *)slot.rec)->seqno == sf->finished.seqno;
+	kstall_inflight_unlock(&slot);
+	if (held && kstall_inflight_take(&ds_waits, sf->scheduled.context, &wait))
+		ds_dep_emit(&wait, rec, sf->sched, sf->finished.context,
+			    kstall_delta(now, wait.since_ns), -ECANCELED, false);
+}
+
+/* drm_sched_fence_finished(struct drm_sched_fence *sf, ...): all jobs pass, maybe in hardirq. */
+bool ds_finished_enter(void *data, struct pt_regs *regs)
+{
+	const struct drm_sched_fence *sf = (void *)regs_get_kernel_argument(regs, 0);
+	u64 before = 0, now = kstall_now();
+	struct ds_job rec;
+
+	if (!kstall_inflight_take(&ds_jobs, ds_key(sf->finished.context, sf->finished.seqno),
+				  &rec)) {
+		kstall_inflight_unmatched(&ds_jobs);
+		return false;
+	}
+	if (rec.dispatch_ns)
+		before = ds_ring_done(sf->sched, now);
+	else
+		ds_dep_cancelled(sf, &rec, now);
+	if (trace_drm_sched_job_complete_enabled())
+		ds_complete_emit(sf, &rec, now, before, ds_finished_result(sf, regs));
+	return false;
+}
+
+/* drm_sched_fini(struct drm_gpu_scheduler *sched) */
+bool ds_ring_fini_enter(void *data, struct pt_regs *regs)
+{
+	struct ds_ring ring;
+
+	kstall_inflight_take(&ds_rings, regs_get_kernel_argument(regs, 0), &ring);
+	return false;
+}
