@@ -319,7 +319,9 @@ KSTALL_PROBE(uring_on_rq_complete,
 	int n;
 
 	if (!kstall_inflight_find(&uring_rqs, (unsigned long)rq, &slot)) {
-		kstall_inflight_unmatched(&uring_rqs);
+		/* A flush is never issued itself: block/blk-flush.c issues one of its own. */
+		if (blk_rq_bytes(rq))
+			kstall_inflight_unmatched(&uring_rqs);
 		return;
 	}
 	c.times = *(struct uring_rq *)slot.rec;
