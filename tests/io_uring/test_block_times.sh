@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# description: io_uring_block_rq's times are the device's, the scheduler's and the wait for a tag, and every byte is accounted for
+# requires: module:null_blk
+. ./lib.sh
+plan 22
+
+trace io_uring_block_rq
+ev=io_uring_block_rq
+
+# moved DISK: bytes read and written, by the disk's own counters
+moved() { awk '{ print ($3 + $7) * 512 }' "/sys/block/$1/stat"; }
+
+# accounted DESC DISK command…: runs it; the events' bytes are those that the disk's counters say
+accounted() {
+	local desc=$1 disk=$2 before
+	shift 2
+	before=$(moved "$disk")
+	uring "$@"
+	t_eq "$desc: the disk's counters say the same" "$(ev_sum $ev len_bytes "f[\"dev\"] == \"$disk\"")" $(($(moved "$disk") - before))
+}
+
+# in_turn START…: with one request at a time, none begins (what of it, in ns, has passed when it does: START) before the one
+# before it is complete. Prints how many did so, of those that had one before them.
+in_turn() {
+	ev_awk $ev 'start = f["queue_mono_ns"] + '"$1"'; printf "%.0f %.0f\n", start, f["queue_mono_ns"] + f["tag_ns"] + f["sched_ns"] + f["device_ns"]' |
+		sort -n | awk 'NR > 1 && $1 >= end { n++ } { end = $2 } END { print n + 0 }'
+}
+
+# --- the device ---
+
+ms=1000000
+null_blk ks_delay irqmode=2 completion_nsec=$((20 * ms)) submit_queues=1
+echo none >/sys/block/ks_delay/queue/scheduler
+accounted "20 ms device" ks_delay io read /dev/ks_delay 11 4096 1 31
+t_eq "20 ms device: device_ns is that or more" "$(ev_n $ev "f[\"device_ns\"] >= 20 * $ms && f[\"dev\"] == \"ks_delay\"")" 11
+t_eq "20 ms device: and no more than the program waited" \
+	"$(paste -d' ' <(ev_get $ev device_ns) <(said ns) | awk '$1 <= $2' | wc -l)" 11
+t_eq "no scheduler: sched_ns is 0" "$(ev_n $ev 'f["sched_ns"] == 0')" 11
+t_eq "sectors in order" "$(ev_get $ev sector | xargs)" "$(seq 0 8 80 | xargs)"
+t_eq "op: reads" "$(ev_n $ev 'f["op"] == 0 && f["status"] == 0')" 11
+uring io write /dev/ks_delay 3 8192 1 31
+t_eq "op: writes" "$(ev_n $ev 'f["op"] == 1 && f["len_bytes"] == 8192')" 3
+
+# --- the tag: one, and four that want it ---
+
+null_blk ks_tag irqmode=2 completion_nsec=$((100 * ms)) submit_queues=1 hw_queue_depth=1
+echo none >/sys/block/ks_tag/queue/scheduler
+accounted "one tag" ks_tag io read /dev/ks_tag 4 4096 4 41 async
+t_eq "one tag: four requests" "$(ev_get $ev user_data | sort | xargs)" "41 42 43 44"
+t_eq "one tag: who has none waits until the one before is complete" "$(in_turn 'f["tag_ns"]')" 3
+# all are queued within the first's 100 ms, or else there is nothing to wait for
+t_range "one tag: it is tag_ns that says so" "$(ev_get $ev tag_ns | sort -n | tail -1)" $((100 * ms)) "$(said ns | sort -n | tail -1)"
+t_eq "one tag: not the device" "$(ev_n $ev "f[\"device_ns\"] >= 100 * $ms && f[\"sched_ns\"] == 0")" 4
+
+# --- the scheduler: the same device, but there a request waits in it ---
+
+modprobe mq-deadline 2>/dev/null
+echo mq-deadline >/sys/block/ks_tag/queue/scheduler
+# 6.12 and later: as many scheduler tags as there is room for, which is two here
+echo 16 >/sys/block/ks_tag/queue/nr_requests 2>/dev/null
+accounted "mq-deadline" ks_tag io read /dev/ks_tag 2 4096 2 51 async
+t_eq "mq-deadline: two requests" "$(ev_get $ev user_data | sort | xargs)" "51 52"
+t_eq "mq-deadline: one waits in it until the other is complete" "$(in_turn 'f["tag_ns"] + f["sched_ns"]')" 1
+t_range "mq-deadline: it is sched_ns that says so" "$(ev_get $ev sched_ns | sort -n | tail -1)" $((10 * ms)) "$(said ns | sort -n | tail -1)"
+t_eq "mq-deadline: not the device" "$(ev_n $ev "f[\"device_ns\"] >= 100 * $ms")" 2
+
+# --- a disk that QEMU throttles to 6 MB/s, with a burst of a tenth of a second ---
+
+slow=$(basename "$(readlink $SLOW)")
+if [ -n "$slow" ]; then
+	accounted "6 MB/s disk" "$slow" io write $SLOW 4 1048576 1 61
+	# 4 MiB less the burst and less the last one, which may be acknowledged before it is paid for
+	t_range "6 MB/s disk: device_ns is the throttling" "$(ev_sum $ev device_ns)" $((400 * ms)) "$(said ns | awk '{ n += $1 } END { printf "%.0f", n }')"
+else
+	for t in counters throttling; do t_skip "6 MB/s disk: $t" "no such disk"; done
+fi
+
+# --- min_ns ---
+
+echo $((1 << 40)) >/sys/module/io_uring_trace/parameters/${ev}_min_ns
+uring io read $SCRATCH 5 4096 1 71
+t_eq "min_ns: none is that long" "$(ev_n $ev)" 0
+t_eq "min_ns: they are counted" "$(status_field io_uring_trace event $ev suppressed)" 5
+t_no_losses
