@@ -58,10 +58,11 @@ t_eq "linear: each read" "$(by_request)" "$(each window 201 205 65536)"
 t_eq "linear: identity" "$(ours)" 5
 uring io write /dev/mapper/ks_linear 8 65536 8 211 sqpoll
 t_eq "linear, SQPOLL: each write" "$(by_request)" "$(each window 211 218 65536)"
+max_kb=$(cat /sys/block/ks0/queue/max_sectors_kb)
 echo 64 >/sys/block/ks0/queue/max_sectors_kb
 uring io read /dev/mapper/ks_linear 2 1048576 1 221
 t_eq "linear over a disk that splits: all parts of each read" "$(by_request)" "$(each window 221 222 1048576)"
-echo 512 >/sys/block/ks0/queue/max_sectors_kb
+echo "$max_kb" >/sys/block/ks0/queue/max_sectors_kb
 
 map ks_stripe "0 65536 striped 2 128 /dev/ks0 32768 /dev/ks1 32768"
 uring io read /dev/mapper/ks_stripe 3 262144 3 231

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# description: rmmod succeeds at any moment under load with ftrace users, leaves nothing, and is refused while perf or BPF listens
+# timeout: 420
+# requires: fio perf bpftrace
+. ./lib.sh
+plan 14
+
+rounds=50
+mk_instance "kstall-$$"
+at_exit unload_if_loaded io_uring_trace
+
+# --- under load, enabled by ftrace ---
+
+fio --name=load --ioengine=io_uring --direct=1 --filename=$SCRATCH --size=64M --rw=randrw --bs=4k --iodepth=16 \
+	--iodepth_batch_submit=4 --time_based --runtime=3600 >"$work/fio" 2>&1 &
+fio=$!
+at_exit eval "kill $fio 2>/dev/null; wait $fio"
+disk=$(basename "$(readlink $SCRATCH)")
+finished() { awk '{ print $1 + $5 }' "/sys/block/$disk/stat"; }
+
+# A moment of its own each time: everything enabled, one event, or enabling still under way.
+one_round() {
+	local enabling=
+	insmod ../../io_uring_trace/io_uring_trace.ko || return
+	case $(($1 % 3)) in
+	0) ev_enable io_uring_trace ;;
+	1) ev_enable io_uring_trace/io_uring_req_done ;;
+	2) ev_enable io_uring_trace 2>/dev/null & enabling=$! ;;
+	esac
+	sleep "0.0$(($1 % 7))"
+	rmmod io_uring_trace || return
+	[ -z "$enabling" ] || wait $enabling || :
+}
+
+# Where kprobes, ftrace and the file systems would still know of us.
+leftovers() {
+	grep -hE 'io_uring_trace|kstall' /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions $TRACEFS/set_event /proc/kallsyms
+	comm -13 "$work/kprobes" <(probed)
+	ls -d /sys/kernel/debug/io_uring_trace $TRACEFS/events/io_uring_trace /sys/module/io_uring_trace 2>/dev/null
+}
+probed() { awk '{ print $1, $3 }' /sys/kernel/debug/kprobes/list | sort; }
+
+probed >"$work/kprobes"
+begin=$(finished)
+for ((done = 0; done < rounds; done++)); do
+	one_round $done 2>>"$work/errors" || break
+done
+t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
+diag <"$work/errors" | tail -5
+t_range "there was load" $(($(finished) - begin)) $rounds 999999999
+t_ok "the load goes on" kill -0 $fio
+t_eq "nothing is left behind" "$(leftovers)" ""
+
+# --- refused ---
+
+load io_uring_trace
+perf record -q -o "$work/perf" -e io_uring_trace:io_uring_sq_full sleep 3600 2>"$work/perf.err" &
+perf=$!
+at_exit eval "kill $perf 2>/dev/null"
+users() { [ "$(status_field io_uring_trace event "$1" users)" -ge 1 ]; }
+t_ok "perf listens" wait_until 30 users io_uring_sq_full
+t_fails "rmmod while perf listens is refused" rmmod io_uring_trace
+t_ok "and the module works on" users io_uring_sq_full
+kill -INT $perf
+wait $perf
+idle() { ! users io_uring_sq_full; }
+t_ok "perf is gone" wait_until 30 idle
+
+bpftrace -e 'tracepoint:io_uring_trace:io_uring_sq_full { @ = count(); }' >"$work/bpf" 2>&1 &
+bpftrace=$!
+at_exit eval "kill $bpftrace 2>/dev/null"
+t_ok "bpftrace listens" wait_until 60 users io_uring_sq_full
+t_fails "rmmod while bpftrace listens is refused" rmmod io_uring_trace
+kill -INT $bpftrace
+wait $bpftrace
+t_ok "bpftrace is gone" wait_until 30 idle
+t_ok "then rmmod succeeds" wait_until 10 rmmod io_uring_trace
+t_eq "nothing is left behind" "$(leftovers)" ""
+t_ok "the load still goes on" kill -0 $fio
