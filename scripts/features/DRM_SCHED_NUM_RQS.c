@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is a scheduler told how many run queues (priorities) it has?
+ *
+ * include/drm/gpu_scheduler.h; 56e449603f0a ("drm/sched: Convert the GPU scheduler
+ * to variable number of run-queues"), v6.7.
+ */
+#include <drm/gpu_scheduler.h>
+
+u32 test(struct drm_gpu_scheduler *sched);
+u32 test(struct drm_gpu_scheduler *sched)
+{
+#ifndef OTHERWISE
+	return sched->num_rqs;
+#else
+	return ARRAY_SIZE(sched->sched_rq);
+#endif
+}
