@@ -89,8 +89,9 @@ t_eq "crypt, writes, SQPOLL: none" "$(by_request)" "none 0 524288"
 
 # --- two at once: each its own ---
 
+ev_clear
 ./uring io read /dev/mapper/ks_linear 101 4096 1 5000 >"$work/one" &
-uring io read /dev/ks1 101 4096 1 7000
+./uring io read /dev/ks1 101 4096 1 7000 >"$work/out"
 wait $!
 snap
 t_eq "two programs: each request on its disk" \
