@@ -121,4 +121,18 @@ static inline void ds_fence_names(struct dma_fence *f, char *driver, size_t driv
 	rcu_read_unlock();
 }
 
+/*
+ * The function that swaps out one buffer. Since 6.12 it is a callback of a walk over them and
+ * returns s64.
+ */
+#ifdef HAVE_TTM_LRU_WALK
+#define DS_SWAPOUT		"ttm_bo_swapout_cb"
+#define DS_SWAPOUT_BO		1
+#define DS_SWAPOUT_RET(regs)	((s64)regs_return_value(regs))
+#else
+#define DS_SWAPOUT		"ttm_bo_swapout"
+#define DS_SWAPOUT_BO		0
+#define DS_SWAPOUT_RET(regs)	((s64)(int)regs_return_value(regs))
+#endif
+
 #endif /* _DRM_SCHED_COMPAT_H */

@@ -20,12 +20,44 @@
 KSTALL_DECLARE_TIMED_EVENT(drm_sched_job_dispatch);
 KSTALL_DECLARE_TIMED_EVENT(drm_sched_job_complete);
 KSTALL_DECLARE_TIMED_EVENT(drm_sched_dep_wait);
+KSTALL_DECLARE_TIMED_EVENT_MIN(drm_sched_prio_inversion, 100000);
+KSTALL_DECLARE_TIMED_EVENT(drm_sched_job_timeout);
+KSTALL_DECLARE_TIMED_EVENT(drm_sched_reset);
+KSTALL_DECLARE_EVENT(drm_sched_entity_migrate);
+KSTALL_DECLARE_TIMED_EVENT(drm_sched_entity_kill);
+KSTALL_DECLARE_TIMED_EVENT(drm_sched_submit_block);
+KSTALL_DECLARE_TIMED_EVENT(dma_fence_wait);
+KSTALL_DECLARE_TIMED_EVENT(ttm_bo_evict);
+KSTALL_DECLARE_TIMED_EVENT(ttm_bo_swap);
 
-/* DS_PRIO_*; 255: of a job that is not known */
-#define DS_PRIO_UNKNOWN	255
+/* DS_PRIO_* */
 #define ds_show_priority(val)						\
 	__print_symbolic(val, { 0, "kernel" }, { 1, "high" }, { 2, "normal" }, \
 			 { 3, "low" }, { 255, "-" })
+
+/* drm_sched_prio_inversion: cause */
+#define DS_INVERT_CREDITS	0
+#define DS_INVERT_DEPENDENCY	1
+
+#define ds_show_invert(val)						\
+	__print_symbolic(val, { 0, "credits" }, { 1, "dependency" })
+
+/* drm_sched_entity_kill: op */
+#define DS_ENTITY_FLUSH	0
+#define DS_ENTITY_FINI	1
+
+#define ds_show_entity_op(val)						\
+	__print_symbolic(val, { 0, "flush" }, { 1, "fini" })
+
+/* dma_fence_wait: kind, DS_WAIT_* */
+#define ds_show_wait(val)						\
+	__print_symbolic(val, { 0, "single" }, { 1, "any" }, { 2, "resv" }, { 3, "syncobj" })
+
+/* ttm_bo_evict, ttm_bo_swap: memory types; from 3 on they are the driver's own */
+#define ds_show_mem(val)						\
+	__print_symbolic(val, { 0, "system" }, { 1, "tt" }, { 2, "vram" }, { 3, "priv0" }, \
+			 { 4, "priv1" }, { 5, "priv2" }, { 6, "priv3" }, { 7, "priv4" },	\
+			 { 8, "priv5" })
 
 /**
  * struct kstall_drm_job - a job; rest of drm_sched_job_dispatch and drm_sched_job_complete
@@ -77,6 +109,78 @@ struct kstall_drm_dep {
 	const char *driver;
 	const char *timeline;
 	bool pipelined;
+};
+
+/**
+ * struct kstall_drm_inversion - rest of drm_sched_prio_inversion
+ * @job: the job that waited; up to its priority
+ * @rival: the job it waited for
+ */
+struct kstall_drm_inversion {
+	struct kstall_drm_job job;
+	const struct ds_rival *rival;
+};
+
+/**
+ * struct kstall_drm_move - rest of drm_sched_entity_migrate
+ * @job: the first job on the new ring; up to its priority
+ * @from_ring: name of the ring before
+ */
+struct kstall_drm_move {
+	struct kstall_drm_job job;
+	const char *from_ring;
+};
+
+/**
+ * struct kstall_drm_wait - rest of dma_fence_wait
+ * @id: identity of the waiter
+ * @wait: what it waited for
+ */
+struct kstall_drm_wait {
+	struct kstall_id id;
+	const struct ds_fence_wait *wait;
+};
+
+/**
+ * struct kstall_drm_entity - rest of drm_sched_entity_kill
+ * @id: identity of the task that flushes or kills
+ * @ring: the entity's
+ * @fence_ctx: context of its jobs' finished fences
+ * @jobs_lost: jobs that were queued and will not run
+ */
+struct kstall_drm_entity {
+	struct kstall_id id;
+	const char *ring;
+	u64 fence_ctx;
+	u32 jobs_lost;
+};
+
+/**
+ * struct kstall_drm_submit - rest of drm_sched_submit_block
+ * @job: the last job submitted; up to its priority
+ * @total_ns: the whole ioctl
+ * @ns: waited in, by DS_IN_*
+ */
+struct kstall_drm_submit {
+	struct kstall_drm_job job;
+	u64 total_ns;
+	const u64 *ns;
+};
+
+/**
+ * struct kstall_drm_bo - rest of ttm_bo_evict and ttm_bo_swap
+ * @id: identity of the task that causes it
+ * @owner: the task that created the buffer, zero if not known
+ * @from: memory type it was in
+ * @to: memory type it goes to
+ * @out: swapped out, else in
+ */
+struct kstall_drm_bo {
+	struct kstall_id id;
+	struct kstall_who owner;
+	u8 from;
+	u8 to;
+	bool out;
 };
 
 /* The job's name, after the identity, in every event about one. */
@@ -173,8 +277,8 @@ struct kstall_drm_dep {
  * Overhead: per job two tracepoint probes, one function entry and one table record; per
  * dependency a look-up, and per wait for one a tracepoint probe and a function entry.
  * Reach: 6.1 and later, drivers on gpu_sched: amdgpu, xe, nouveau (6.12 and later), amdxdna and
- * other accelerators, lima, panfrost, v3d, etnaviv and others on other machines. Not NVIDIA's own driver, i915,
- * user-mode queues, nor what amdgpu submits directly. Jobs submitted after enabling; others
+ * other accelerators, lima, panfrost, v3d, etnaviv. Not NVIDIA's own driver, i915, user-mode
+ * queues, nor what amdgpu submits directly. Jobs submitted after enabling; others
  * count as unmatched in the status file. Before 6.8 credits is 1 and the limit counts jobs;
  * client_id is 0 before 6.17 but in stable releases of 6.12. xe and nouveau have a ring for each
  * user queue: in_flight is that queue's, and the hardware's own queueing is in run_ns.
@@ -238,7 +342,8 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * @client_id: DRM client, 0 if the kernel or driver does not tell
  * @priority: kernel, high, normal, low
  * @result: 0, or the errno the fence reports: -ESRCH (-3) killed with its entity, -ECANCELED
- *	(-125) skipped because its entity is guilty, -ETIME or -ETIMEDOUT after a hang, or the driver's own
+ *	(-125) skipped because its entity is guilty or given up in a reset, -ETIME (-62) after a
+ *	hang, or the driver's own
  * @total_ns: from submission to here
  * @wait_ns: of it until dispatch
  * @hwq_ns: of it on the hardware behind the ring's earlier job
@@ -250,8 +355,8 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * Arguments: total_ns, job, credits, result, wait_ns, hwq_ns, run_ns, struct.
  * Parameter: drm_sched_job_complete_min_ns.
  * Overhead: as drm_sched_job_dispatch; armed together they cost what one does, and an event.
- * Reach: as drm_sched_job_dispatch. hwq_ns and run_ns take the ring's jobs to end in order. Fires in
- * the GPU's interrupt for most drivers.
+ * Reach: as drm_sched_job_dispatch. hwq_ns and run_ns take the ring's jobs to end in order.
+ * Fires in the GPU's interrupt for most drivers.
  */
 KSTALL_TRACE_EVENT(drm_sched_job_complete,
 	TP_PROTO(u64 total_ns, u64 job, u32 credits, int result, u64 wait_ns, u64 hwq_ns,
@@ -339,9 +444,427 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 		kstall_assign_str(dep_timeline, d->timeline);
 		__entry->dep_pipelined = d->pipelined;
 	),
-	TP_printk(DS_JOB_FMT " result=%d wait_ns=%llu " DS_RIVAL_FMT("dep") " dep_driver=%s dep_timeline=%s dep_pipelined=%d",
+	TP_printk(DS_JOB_FMT " result=%d wait_ns=%llu " DS_RIVAL_FMT("dep")
+		  " dep_driver=%s dep_timeline=%s dep_pipelined=%d",
 		  DS_JOB_ARGS, __entry->result, __entry->wait_ns, DS_RIVAL_ARGS(dep),
 		  __get_str(dep_driver), __get_str(dep_timeline), __entry->dep_pipelined)
+);
+
+/**
+ * drm_sched_prio_inversion - a job waited for one of lower priority
+ *
+ * Once a job. cause=credits: it was at its queue's head with its dependencies met, a job of
+ * lower priority was dispatched to the ring after that, and then there was no room for this
+ * one; fires when it is dispatched at last. cause=dependency: the fence that held it was a job
+ * of lower priority; fires when that is signaled.
+ *
+ * @dev: the GPU's BDF, of the job that waited; so is everything up to cause
+ * @ring: name of its scheduler
+ * @fence_ctx: context of its finished fence; with fence_seqno the job's id
+ * @fence_seqno: its sequence number
+ * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @priority: kernel, high, normal, low
+ * @cause: credits, dependency
+ * @wait_ns: how long it was ready, or held by the other job
+ * @low_ctx: context of the other job's finished fence
+ * @low_seqno: its sequence number
+ * @low_known: 1
+ * @low_priority: its priority
+ * @low_pid: the thread that submitted it
+ * @low_tgid: its process
+ * @low_comm: its name
+ *
+ * Arguments: wait_ns, job, low_job, cause, struct.
+ * Parameter: drm_sched_prio_inversion_min_ns, 100000 (100 µs) if not set.
+ * Overhead: as drm_sched_job_dispatch.
+ * Reach: as drm_sched_job_dispatch. The scheduler takes queues strictly by priority unless it
+ * is the FAIR policy of 7.2, so cause=credits comes from queues that change priority after
+ * their ring was chosen, from jobs that become ready while another is being prepared, and from
+ * FAIR. A job that finds the ring full of what came before it was ready is not inverted.
+ */
+KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
+	TP_PROTO(u64 wait_ns, u64 job, u64 low_job, int cause,
+		 const struct kstall_drm_inversion *v),
+	TP_ARGS(wait_ns, job, low_job, cause, v),
+	TP_STRUCT__entry(
+		DS_JOB_FIELDS(&v->job)
+		__field(u8, cause)
+		__field(u64, wait_ns)
+		DS_RIVAL_FIELDS(low)
+	),
+	TP_fast_assign(
+		DS_JOB_ASSIGN(&v->job);
+		__entry->cause = cause;
+		__entry->wait_ns = wait_ns;
+		DS_RIVAL_ASSIGN(low, v->rival);
+	),
+	TP_printk(DS_JOB_FMT " cause=%s wait_ns=%llu " DS_RIVAL_FMT("low"),
+		  DS_JOB_ARGS, ds_show_invert(__entry->cause), __entry->wait_ns,
+		  DS_RIVAL_ARGS(low))
+);
+
+/**
+ * drm_sched_job_timeout - a job took longer than its ring allows
+ *
+ * Fires when the driver's handler returns. The identity is the task that submitted the job.
+ *
+ * @dev: the GPU's BDF
+ * @ring: name of the scheduler
+ * @fence_ctx: context of the job's finished fence; with fence_seqno the job's id
+ * @fence_seqno: its sequence number
+ * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @priority: kernel, high, normal, low, or - if its submission was not seen; then pid and tgid
+ *	are 0
+ * @age_ns: since its dispatch, 0 if that was not seen
+ * @handler_ns: how long the driver took to deal with it, resets included
+ *
+ * Arguments: handler_ns, job, credits, 0, age_ns, struct.
+ * Parameter: drm_sched_job_timeout_min_ns.
+ * Overhead: as drm_sched_job_dispatch, whose hooks it needs to know the job.
+ * Reach: as drm_sched_job_dispatch. What the handler decided is not visible; whether it reset
+ * the ring says drm_sched_reset. The job is the oldest on the ring, as the scheduler has it.
+ */
+KSTALL_TRACE_EVENT(drm_sched_job_timeout,
+	TP_PROTO(u64 handler_ns, u64 job, u32 credits, int none, u64 age_ns,
+		 const struct kstall_drm_job *j),
+	TP_ARGS(handler_ns, job, credits, none, age_ns, j),
+	TP_STRUCT__entry(
+		DS_JOB_FIELDS(j)
+		__field(u64, age_ns)
+		__field(u64, handler_ns)
+	),
+	TP_fast_assign(
+		DS_JOB_ASSIGN(j);
+		__entry->age_ns = age_ns;
+		__entry->handler_ns = handler_ns;
+	),
+	TP_printk(DS_JOB_FMT " age_ns=%llu handler_ns=%llu",
+		  DS_JOB_ARGS, __entry->age_ns, __entry->handler_ns)
+);
+
+/**
+ * drm_sched_reset - a ring was stopped and started again
+ *
+ * From the driver's drm_sched_stop() to its drm_sched_start(), once a ring. The identity is the
+ * task that submitted the job the driver took for the cause; pid 0 if there is none.
+ *
+ * @dev: the GPU's BDF
+ * @ring: name of the scheduler
+ * @fence_ctx: context of the hung job's finished fence, 0: none named
+ * @fence_seqno: its sequence number
+ * @client_id: DRM client of the hung job, 0 if the kernel or driver does not tell
+ * @priority: of the hung job: kernel, high, normal, low, or - if it is not known
+ * @reset_ns: how long
+ * @jobs: jobs on the ring when it was stopped, as far as their dispatch was seen
+ * @guilty: the driver blamed the job (drm_sched_increase_karma())
+ *
+ * Arguments: reset_ns, job, jobs, guilty, struct.
+ * Parameter: drm_sched_reset_min_ns.
+ * Overhead: as drm_sched_job_dispatch, whose hooks it needs to know the job.
+ * Reach: drivers that reset through drm_sched_stop(): amdgpu, lima, panfrost, v3d, etnaviv and
+ * others; not xe, which has its own way (its drm_sched_job_timeout comes).
+ */
+KSTALL_TRACE_EVENT(drm_sched_reset,
+	TP_PROTO(u64 reset_ns, u64 job, u32 jobs, int guilty, const struct kstall_drm_job *j),
+	TP_ARGS(reset_ns, job, jobs, guilty, j),
+	TP_STRUCT__entry(
+		DS_JOB_FIELDS(j)
+		__field(u64, reset_ns)
+		__field(u32, jobs)
+		__field(bool, guilty)
+	),
+	TP_fast_assign(
+		DS_JOB_ASSIGN(j);
+		__entry->reset_ns = reset_ns;
+		__entry->jobs = jobs;
+		__entry->guilty = guilty;
+	),
+	TP_printk(DS_JOB_FMT " reset_ns=%llu jobs=%u guilty=%d",
+		  DS_JOB_ARGS, __entry->reset_ns, __entry->jobs, __entry->guilty)
+);
+
+/**
+ * drm_sched_entity_migrate - an entity's next job goes to another ring than its last
+ *
+ * The scheduler moves an entity with more than one ring to choose from when it is idle.
+ *
+ * @dev: the GPU's BDF
+ * @ring: the ring it goes to
+ * @fence_ctx: context of the first job's finished fence there; with fence_seqno the job's id
+ * @fence_seqno: its sequence number
+ * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @priority: kernel, high, normal, low
+ * @from_ring: the ring it comes from
+ *
+ * Arguments: 0, job, 0, 0, struct.
+ * Overhead: per job one tracepoint probe and a look-up.
+ * Reach: as drm_sched_job_dispatch; not xe and nouveau, whose entities have a ring of their own.
+ * An entity is known from its first job after enabling.
+ */
+KSTALL_TRACE_EVENT(drm_sched_entity_migrate,
+	TP_PROTO(u64 none, u64 job, u64 count, int result, const struct kstall_drm_move *m),
+	TP_ARGS(none, job, count, result, m),
+	TP_STRUCT__entry(
+		DS_JOB_FIELDS(&m->job)
+		__string(from_ring, m->from_ring)
+	),
+	TP_fast_assign(
+		DS_JOB_ASSIGN(&m->job);
+		kstall_assign_str(from_ring, m->from_ring);
+	),
+	TP_printk(DS_JOB_FMT " from_ring=%s", DS_JOB_ARGS, __get_str(from_ring))
+);
+
+/**
+ * drm_sched_entity_kill - a task waited for an entity to become empty, or jobs were killed with it
+ *
+ * Only if it took sleeping or lost jobs: an idle entity's end is silent. The identity is the
+ * task that flushes or ends the entity, usually the exiting process.
+ *
+ * @dev: empty
+ * @ring: the ring it was on
+ * @fence_ctx: context of its jobs' finished fences
+ * @op: flush (wait until its queue is empty), fini (its end)
+ * @duration_ns: how long
+ * @jobs_lost: jobs that were queued and will not run; each has its drm_sched_job_complete
+ *
+ * Arguments: duration_ns, fence_ctx, jobs_lost, op, struct.
+ * Parameter: drm_sched_entity_kill_min_ns.
+ * Overhead: none but when entities end.
+ * Reach: 6.1 and later, drivers on gpu_sched.
+ */
+KSTALL_TRACE_EVENT(drm_sched_entity_kill,
+	TP_PROTO(u64 duration_ns, u64 fence_ctx, u32 jobs_lost, int op,
+		 const struct kstall_drm_entity *ent),
+	TP_ARGS(duration_ns, fence_ctx, jobs_lost, op, ent),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS(&ent->id)
+		__string(ring, ent->ring)
+		__field(u64, fence_ctx)
+		__field(u8, op)
+		__field(u64, duration_ns)
+		__field(u32, jobs_lost)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&ent->id);
+		kstall_assign_str(ring, ent->ring);
+		__entry->fence_ctx = fence_ctx;
+		__entry->op = op;
+		__entry->duration_ns = duration_ns;
+		__entry->jobs_lost = jobs_lost;
+	),
+	TP_printk(KSTALL_ID_FMT " ring=%s fence_ctx=%llu op=%s duration_ns=%llu jobs_lost=%u",
+		  KSTALL_ID_ARGS, __get_str(ring), __entry->fence_ctx,
+		  ds_show_entity_op(__entry->op), __entry->duration_ns, __entry->jobs_lost)
+);
+
+/**
+ * drm_sched_submit_block - a task slept while it submitted jobs
+ *
+ * Fires at the end of the ioctl. blocked_ns = fence_ns + validate_ns + lock_ns; of waits inside
+ * each other the outermost counts, so a fence waited for while a buffer is placed is validation.
+ *
+ * @dev: the GPU's BDF
+ * @ring: of the last job submitted
+ * @fence_ctx: context of its finished fence; with fence_seqno the job's id
+ * @fence_seqno: its sequence number
+ * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @priority: kernel, high, normal, low
+ * @jobs: submitted in this ioctl
+ * @total_ns: the whole ioctl
+ * @blocked_ns: of it asleep in what follows
+ * @fence_ns: waiting for fences
+ * @validate_ns: in ttm_bo_validate(): room for buffers
+ * @lock_ns: for reservation (ww_mutex) locks
+ *
+ * Arguments: blocked_ns, job, jobs, 0, struct.
+ * Parameter: drm_sched_submit_block_min_ns.
+ * Overhead: entry and return of every DRM ioctl, wait for a fence, buffer validation and
+ * contended or not, reservation lock.
+ * Reach: drivers on gpu_sched that submit in an ioctl; amdgpu, xe, nouveau do. Not counted:
+ * page faults, other mutexes of the driver, memory reclaim.
+ */
+KSTALL_TRACE_EVENT(drm_sched_submit_block,
+	TP_PROTO(u64 blocked_ns, u64 job, u32 jobs, int none, const struct kstall_drm_submit *s),
+	TP_ARGS(blocked_ns, job, jobs, none, s),
+	TP_STRUCT__entry(
+		DS_JOB_FIELDS(&s->job)
+		__field(u32, jobs)
+		__field(u64, total_ns)
+		__field(u64, blocked_ns)
+		__field(u64, fence_ns)
+		__field(u64, validate_ns)
+		__field(u64, lock_ns)
+	),
+	TP_fast_assign(
+		DS_JOB_ASSIGN(&s->job);
+		__entry->jobs = jobs;
+		__entry->total_ns = s->total_ns;
+		__entry->blocked_ns = blocked_ns;
+		__entry->fence_ns = s->ns[DS_IN_FENCE];
+		__entry->validate_ns = s->ns[DS_IN_VALIDATION];
+		__entry->lock_ns = s->ns[DS_IN_LOCK];
+	),
+	TP_printk(DS_JOB_FMT " jobs=%u total_ns=%llu blocked_ns=%llu fence_ns=%llu validate_ns=%llu lock_ns=%llu",
+		  DS_JOB_ARGS, __entry->jobs, __entry->total_ns, __entry->blocked_ns,
+		  __entry->fence_ns, __entry->validate_ns, __entry->lock_ns)
+);
+
+/**
+ * dma_fence_wait - a task slept until a fence was signaled
+ *
+ * Any driver's fence. One event a wait: one for several fences ends up in waits for each, and
+ * only the outermost is told.
+ *
+ * @dev: empty
+ * @kind: single, any (of several), resv (all of a buffer), syncobj (the DRM ioctls)
+ * @wait_ns: how long
+ * @result: what the function returned: jiffies left or, for syncobj, 0; 0 of a timeout otherwise; a
+ *	negative errno
+ * @fence_ctx: context of the fence, of several the first that was not signaled; 0: none
+ * @fence_seqno: its sequence number
+ * @driver: its driver; drm_sched for jobs
+ * @timeline: its timeline; the ring for jobs
+ *
+ * Arguments: wait_ns, fence, 0, result, kind, struct.
+ * Parameter: dma_fence_wait_min_ns.
+ * Overhead: entry and return of the waits for fences that are not signaled.
+ * Reach: 6.1 and later, every driver that waits through dma_fence_wait_timeout() and its
+ * like, i915 and virtio-gpu included. Not poll() on a sync_file or dma_buf, which waits elsewhere.
+ */
+KSTALL_TRACE_EVENT(dma_fence_wait,
+	TP_PROTO(u64 wait_ns, u64 fence, u64 none, long result, int kind,
+		 const struct kstall_drm_wait *w),
+	TP_ARGS(wait_ns, fence, none, result, kind, w),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS(&w->id)
+		__field(u8, kind)
+		__field(u64, wait_ns)
+		__field(s64, result)
+		__field(u64, fence_ctx)
+		__field(u64, fence_seqno)
+		__string(driver, w->wait->driver)
+		__string(timeline, w->wait->timeline)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&w->id);
+		__entry->kind = kind;
+		__entry->wait_ns = wait_ns;
+		__entry->result = result;
+		__entry->fence_ctx = w->wait->ctx;
+		__entry->fence_seqno = w->wait->seqno;
+		kstall_assign_str(driver, w->wait->driver);
+		kstall_assign_str(timeline, w->wait->timeline);
+	),
+	TP_printk(KSTALL_ID_FMT " kind=%s wait_ns=%llu result=%lld fence=%llu:%llu driver=%s timeline=%s",
+		  KSTALL_ID_ARGS, ds_show_wait(__entry->kind), __entry->wait_ns,
+		  __entry->result, __entry->fence_ctx, __entry->fence_seqno,
+		  __get_str(driver), __get_str(timeline))
+);
+
+/**
+ * ttm_bo_evict - a buffer was pushed out of its memory
+ *
+ * The identity is the task that needed the room, which may be a kworker or kswapd; the owner is the
+ * task that created the buffer.
+ *
+ * @dev: the GPU's BDF
+ * @owner_pid: the thread that created the buffer, 0: not known (before enabling)
+ * @owner_tgid: its process
+ * @owner_comm: its name
+ * @bytes: size of the buffer
+ * @from: memory it was in: system, tt (mapped system memory), vram, or the driver's priv0 …
+ * @to: memory it goes to
+ * @duration_ns: of the move, as far as the task waited for it; drivers copy in a job
+ * @result: 0 or a negative errno
+ *
+ * Arguments: duration_ns, 0, bytes, result, struct.
+ * Parameter: ttm_bo_evict_min_ns.
+ * Overhead: entry and return of every move of a buffer, entry of its creation and end.
+ * Reach: 6.1 and later, drivers on TTM: amdgpu, xe, nouveau, radeon, qxl, vmwgfx; bochs on 6.1 and
+ * 6.12. Not buffers whose content the driver throws away instead of moving it.
+ */
+KSTALL_TRACE_EVENT(ttm_bo_evict,
+	TP_PROTO(u64 duration_ns, u64 none, u64 bytes, int result, const struct kstall_drm_bo *bo),
+	TP_ARGS(duration_ns, none, bytes, result, bo),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS(&bo->id)
+		__field(s32, owner_pid)
+		__field(s32, owner_tgid)
+		__array(char, owner_comm, TASK_COMM_LEN)
+		__field(u64, bytes)
+		__field(u8, from)
+		__field(u8, to)
+		__field(u64, duration_ns)
+		__field(s32, result)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&bo->id);
+		__entry->owner_pid = bo->owner.pid;
+		__entry->owner_tgid = bo->owner.tgid;
+		memcpy(__entry->owner_comm, bo->owner.comm, TASK_COMM_LEN);
+		__entry->bytes = bytes;
+		__entry->from = bo->from;
+		__entry->to = bo->to;
+		__entry->duration_ns = duration_ns;
+		__entry->result = result;
+	),
+	TP_printk(KSTALL_ID_FMT " owner_pid=%d owner_tgid=%d owner_comm=%s bytes=%llu from=%s to=%s duration_ns=%llu result=%d",
+		  KSTALL_ID_ARGS, __entry->owner_pid, __entry->owner_tgid,
+		  __entry->owner_comm, __entry->bytes, ds_show_mem(__entry->from),
+		  ds_show_mem(__entry->to), __entry->duration_ns, __entry->result)
+);
+
+/**
+ * ttm_bo_swap - a buffer's pages were swapped out to or in from shmem
+ *
+ * The identity is the task that caused it, often kswapd or a task in reclaim; swapping in, the
+ * task that needs the buffer.
+ *
+ * @dev: the GPU's BDF; empty when swapping in
+ * @owner_pid: the thread that created the buffer, 0: not known (before enabling)
+ * @owner_tgid: its process
+ * @owner_comm: its name
+ * @out: 1 out, 0 in
+ * @bytes: swapped
+ * @from: memory it was in before, swapping out
+ * @duration_ns: how long it took
+ * @result: 0 or a negative errno
+ *
+ * Arguments: duration_ns, 0, bytes, result, struct.
+ * Parameter: ttm_bo_swap_min_ns.
+ * Overhead: as ttm_bo_evict, and entry and return of each buffer's swapping.
+ * Reach: 6.1 and later, drivers on TTM; not xe's own shrinker (6.15 and later).
+ */
+KSTALL_TRACE_EVENT(ttm_bo_swap,
+	TP_PROTO(u64 duration_ns, u64 none, u64 bytes, int result, const struct kstall_drm_bo *bo),
+	TP_ARGS(duration_ns, none, bytes, result, bo),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS(&bo->id)
+		__field(s32, owner_pid)
+		__field(s32, owner_tgid)
+		__array(char, owner_comm, TASK_COMM_LEN)
+		__field(bool, out)
+		__field(u64, bytes)
+		__field(u8, from)
+		__field(u64, duration_ns)
+		__field(s32, result)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&bo->id);
+		__entry->owner_pid = bo->owner.pid;
+		__entry->owner_tgid = bo->owner.tgid;
+		memcpy(__entry->owner_comm, bo->owner.comm, TASK_COMM_LEN);
+		__entry->out = bo->out;
+		__entry->bytes = bytes;
+		__entry->from = bo->from;
+		__entry->duration_ns = duration_ns;
+		__entry->result = result;
+	),
+	TP_printk(KSTALL_ID_FMT " owner_pid=%d owner_tgid=%d owner_comm=%s out=%d bytes=%llu from=%s duration_ns=%llu result=%d",
+		  KSTALL_ID_ARGS, __entry->owner_pid, __entry->owner_tgid,
+		  __entry->owner_comm, __entry->out, __entry->bytes,
+		  ds_show_mem(__entry->from), __entry->duration_ns, __entry->result)
 );
 
 #endif /* _DRM_SCHED_TRACE_EVENTS_H */
@@ -350,6 +873,6 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 #define TRACE_INCLUDE_PATH .
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE drm_sched_trace_events
-#define trace_event_reg kstall_class_reg	/* see kstall_class_reg() */
+/* See kstall_class_reg(). Not undone: define_trace.h reads this file once more a stage. */
+#define trace_event_reg kstall_class_reg
 #include <trace/define_trace.h>
-#undef trace_event_reg

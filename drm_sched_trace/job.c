@@ -47,6 +47,18 @@ static void ds_rival_find(struct ds_rival *rival)
 	kstall_inflight_unlock(&slot);
 }
 
+/* A copy of a job's record. Return: false if it is not known; then @copy is untouched. */
+bool ds_job_peek(u64 key, struct ds_job *copy)
+{
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return false;
+	*copy = *(struct ds_job *)slot.rec;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
 static u32 ds_job_depth(u64 key)
 {
 	struct kstall_slot slot;
@@ -59,13 +71,14 @@ static u32 ds_job_depth(u64 key)
 	return depth;
 }
 
-static void ds_job_emit_common(struct kstall_drm_job *e, const struct ds_job *rec,
-			       const struct drm_sched_fence *sf)
+/* The part of an event that says which job, and what is known of it. */
+void ds_job_name(struct kstall_drm_job *e, const struct ds_job *rec,
+		 const struct drm_gpu_scheduler *sched, u64 ctx, u64 seqno)
 {
-	e->id = ds_id(sf->sched, &rec->who, rec->cpu_node);
-	e->ring = sf->sched->name;
-	e->fence_ctx = sf->finished.context;
-	e->fence_seqno = sf->finished.seqno;
+	e->id = ds_id(sched, &rec->who, rec->cpu_node);
+	e->ring = sched->name;
+	e->fence_ctx = ctx;
+	e->fence_seqno = seqno;
 	e->client_id = rec->client_id;
 	e->priority = rec->priority;
 	e->submit_ns = rec->submit_ns;
@@ -78,7 +91,7 @@ static void ds_job_emit_common(struct kstall_drm_job *e, const struct ds_job *re
 
 /* ---- submission ---- */
 
-/* Counts them, and finds the longest chain of unfinished jobs. A chain node stands for its fence. */
+/* Counts them, and finds the longest chain of unfinished jobs. A chain's node is its fence. */
 static void ds_job_deps(struct ds_job *rec, struct drm_sched_job *job)
 {
 	struct dma_fence *f;
@@ -117,6 +130,63 @@ KSTALL_PROBE(ds_on_queue,
 				   rec.submit_ns, &slot)) {
 		memcpy(slot.rec, &rec, sizeof(rec));
 		kstall_inflight_unlock(&slot);
+	}
+	if (trace_drm_sched_entity_migrate_enabled())
+		ds_migrate_check(job, &rec);
+	if (trace_drm_sched_submit_block_enabled())
+		ds_submit_note(job, &rec);
+}
+
+/* ---- priority inversion ---- */
+
+/* Is it the first of this job? */
+static bool ds_invert_once(u64 key)
+{
+	struct kstall_slot slot;
+	struct ds_job *rec;
+	bool first;
+
+	if (!kstall_inflight_find(&ds_jobs, key, &slot))
+		return false;
+	rec = slot.rec;
+	first = !rec->inverted;
+	rec->inverted = true;
+	kstall_inflight_unlock(&slot);
+	return first;
+}
+
+static void ds_invert_emit(const struct ds_job *rec, const struct drm_gpu_scheduler *sched,
+			   u64 ctx, u64 seqno, u64 wait_ns, int cause, const struct ds_rival *rival)
+{
+	struct kstall_drm_inversion e = { .rival = rival };
+
+	if (!kstall_long_enough(&kstall_event_drm_sched_prio_inversion, wait_ns) ||
+	    !ds_invert_once(ds_key(ctx, seqno)))
+		return;
+	ds_job_name(&e.job, rec, sched, ctx, seqno);
+	trace_drm_sched_prio_inversion(wait_ns, ds_key(ctx, seqno),
+				       ds_key(rival->ctx, rival->seqno), cause, &e);
+}
+
+/*
+ * The job was ready; was one of lower priority dispatched since, after which there was no room for
+ * this one? @last: the ring's last jobs by priority, before this one.
+ */
+static void ds_invert_check(const struct drm_sched_job *job, const struct ds_job *rec,
+			    const struct ds_last *last)
+{
+	u64 ready_ns = max3(rec->submit_ns, rec->head_ns, rec->woken_ns);
+	const struct dma_fence *finished = &job->s_fence->finished;
+	int prio;
+
+	for (prio = rec->priority + 1; prio < DS_NR_PRIO; prio++) {
+		if (last[prio].ns <= ready_ns ||
+		    last[prio].in_flight + rec->credits <= ds_limit(job->sched))
+			continue;
+		ds_invert_emit(rec, job->sched, finished->context, finished->seqno,
+			       kstall_delta(rec->dispatch_ns, ready_ns), DS_INVERT_CREDITS,
+			       &last[prio].job);
+		return;
 	}
 }
 
@@ -210,9 +280,14 @@ bool ds_wakeup_enter(void *data, struct pt_regs *regs)
 		return false;
 	}
 	wait_ns = kstall_delta(now, wait.since_ns);
-	if (ds_job_held(ds_key(ctx, wait.seqno), now, wait_ns, &rec))
-		ds_dep_emit(&wait, &rec, ent->rq->sched, ctx, wait_ns, 0,
-			    ds_fence_ops(f) == wait.scheduled_ops);
+	if (!ds_job_held(ds_key(ctx, wait.seqno), now, wait_ns, &rec))
+		return false;
+	ds_dep_emit(&wait, &rec, ent->rq->sched, ctx, wait_ns, 0,
+		    ds_fence_ops(f) == wait.scheduled_ops);
+	if (trace_drm_sched_prio_inversion_enabled() && wait.dep.known &&
+	    wait.dep.priority > rec.priority)
+		ds_invert_emit(&rec, ent->rq->sched, ctx, wait.seqno, wait_ns, DS_INVERT_DEPENDENCY,
+			       &wait.dep);
 	return false;
 }
 
@@ -244,9 +319,25 @@ static void ds_job_to_head(u64 key, u64 now)
 	kstall_inflight_unlock(&slot);
 }
 
-/* Only the ring's own worker comes here, so nobody else inserts its record. */
+/* Jobs given to the ring that have not finished, as far as they were seen. */
+u32 ds_ring_jobs(const struct drm_gpu_scheduler *sched)
+{
+	struct kstall_slot slot;
+	u32 jobs;
+
+	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, &slot))
+		return 0;
+	jobs = ((struct ds_ring *)slot.rec)->jobs;
+	kstall_inflight_unlock(&slot);
+	return jobs;
+}
+
+/*
+ * Only the ring's own worker comes here, so nobody else inserts its record. @before: the last
+ * jobs up to now.
+ */
 static void ds_ring_dispatched(const struct drm_gpu_scheduler *sched, const struct ds_job *rec,
-			       const struct drm_sched_fence *sf)
+			       const struct drm_sched_fence *sf, struct ds_last *before)
 {
 	struct ds_last last = {
 		.ns = rec->dispatch_ns,
@@ -258,9 +349,12 @@ static void ds_ring_dispatched(const struct drm_gpu_scheduler *sched, const stru
 	struct ds_ring *ring;
 
 	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, &slot) &&
-	    !kstall_inflight_insert(&ds_rings, (unsigned long)sched, last.ns, &slot))
+	    !kstall_inflight_insert(&ds_rings, (unsigned long)sched, last.ns, &slot)) {
+		memset(before, 0, sizeof(ring->last));
 		return;
+	}
 	ring = slot.rec;
+	memcpy(before, ring->last, sizeof(ring->last));
 	ring->jobs++;
 	ring->last[rec->priority] = last;
 	kstall_inflight_unlock(&slot);
@@ -270,7 +364,8 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 			     struct drm_sched_entity *ent)
 {
 	u64 wait_ns = kstall_delta(rec->dispatch_ns, rec->submit_ns);
-	u64 hol_ns = rec->head_ns > rec->submit_ns ? min(rec->head_ns - rec->submit_ns, wait_ns) : 0;
+	u64 head_ns = max(rec->head_ns, rec->submit_ns);
+	u64 hol_ns = min(head_ns - rec->submit_ns, wait_ns);
 	u64 dep_ns = min(rec->dep_ns, wait_ns - hol_ns);
 	struct kstall_drm_job e = {
 		.job_count = spsc_queue_count(&ent->job_queue),
@@ -280,7 +375,8 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_dispatch, wait_ns))
 		return;
-	ds_job_emit_common(&e, rec, job->s_fence);
+	ds_job_name(&e, rec, job->sched, job->s_fence->finished.context,
+		    job->s_fence->finished.seqno);
 	trace_drm_sched_job_dispatch(wait_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
 				     rec->priority, hol_ns, dep_ns, wait_ns - hol_ns - dep_ns, &e);
 }
@@ -291,6 +387,7 @@ KSTALL_PROBE(ds_on_run,
 {
 	const struct drm_sched_fence *sf = job->s_fence;
 	u64 key = ds_key(sf->finished.context, sf->finished.seqno), now = kstall_now();
+	struct ds_last before[DS_NR_PRIO];
 	struct ds_wait none;
 	struct ds_job rec;
 
@@ -300,7 +397,9 @@ KSTALL_PROBE(ds_on_run,
 		kstall_inflight_unmatched(&ds_jobs);
 		return;
 	}
-	ds_ring_dispatched(job->sched, &rec, sf);
+	ds_ring_dispatched(job->sched, &rec, sf, before);
+	if (trace_drm_sched_prio_inversion_enabled())
+		ds_invert_check(job, &rec, before);
 	if (trace_drm_sched_job_dispatch_enabled())
 		ds_dispatch_emit(job, &rec, ent);
 }
@@ -343,7 +442,7 @@ static void ds_complete_emit(const struct drm_sched_fence *sf, const struct ds_j
 	}
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_complete, total_ns))
 		return;
-	ds_job_emit_common(&e, rec, sf);
+	ds_job_name(&e, rec, sf->sched, sf->finished.context, sf->finished.seqno);
 	trace_drm_sched_job_complete(total_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
 				     result, wait_ns, hwq_ns, total_ns - wait_ns - hwq_ns, &e);
 }
