@@ -21,8 +21,8 @@
 
 KSTALL_PARAM_UINT(max_requests, 65536, 64, 1 << 22,
 		  "io_uring requests in flight that are followed at a time (64 to 4194304, default 65536)");
-KSTALL_PARAM_UINT(max_bios, 32768, 64, 1 << 22,
-		  "bios in flight that are followed at a time (64 to 4194304, default 32768)");
+KSTALL_PARAM_UINT(max_bios, 16384, 64, 1 << 22,
+		  "bios in flight that are followed at a time (64 to 4194304, default 16384)");
 
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
