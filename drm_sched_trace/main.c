@@ -189,7 +189,17 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_BOS)),
 };
 
-KSTALL_MODULE("drm_sched", hooks, tables, events, NULL);
+/* Status file: is there anybody on this node whose jobs can be seen? */
+static void ds_show(struct seq_file *m)
+{
+	if (kstall_module_loaded("gpu_sched"))
+		seq_puts(m, "reach drivers on gpu_sched\n");
+	else
+		seq_printf(m, "reach no driver uses gpu_sched%s\n",
+			   kstall_module_loaded("nvidia") ? " (nvidia loaded)" : "");
+}
+
+KSTALL_MODULE("drm_sched", hooks, tables, events, ds_show);
 
 static int __init drm_sched_trace_init(void)
 {
