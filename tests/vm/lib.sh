@@ -50,16 +50,15 @@ need() {
 	} >/dev/null 2>"$KSTALL_CACHE/apt.log" || { cat "$KSTALL_CACHE/apt.log" >&2; die "cannot install ${missing[*]}"; }
 }
 
-# locked FILE command…: one process at a time; says so when it has to wait
+# locked FILE command…: one process at a time; says so when it has to wait. Not in a condition: set -e holds for the command.
 locked() {
-	local file=$1 fd status=0
+	local file=$1 fd
 	shift
 	mkdir -p "$(dirname "$file")"
 	exec {fd}>"$file"
 	flock -n "$fd" || { say "# waiting for $file"; flock "$fd"; }
-	"$@" || status=$?
+	"$@"
 	exec {fd}>&-
-	return $status
 }
 
 # take_slot: waits until one more guest may run on this machine. The place is this process's and its children's, until they end.

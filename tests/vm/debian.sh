@@ -1,0 +1,46 @@
+# shellcheck shell=bash
+# Making a Debian of any suite in a directory; on top of lib.sh.
+
+# The archive this machine itself installs from: it is the one known to be reachable.
+mirror() {
+	local codename uri
+	codename=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	uri=$(archive_of "$codename")
+	# apt knows the codename of an archive from its lists, which a new machine may not have
+	[ -n "$uri" ] || { apt-get -qq update >&2 && uri=$(archive_of "$codename"); }
+	[ -n "$uri" ] || die "apt on this machine knows no $codename archive"
+	echo "${uri%/}"
+}
+
+# shellcheck disable=SC2016 # $(REPO_URI) is apt's
+archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $1" | head -1; }
+
+# Debian without documentation; a testing suite's Release may count as expired, hence Check-Valid-Until.
+debian_options=(
+	--aptopt='Acquire::Check-Valid-Until "false"'
+	--aptopt='APT::Install-Recommends "false"'
+	--dpkgopt='path-exclude=/usr/share/doc/*'
+	--dpkgopt='path-exclude=/usr/share/locale/*'
+)
+
+# debian SUITE DIR VARIANT PACKAGES: makes DIR/root, or makes it anew if it is not what is asked for; DIR/root.stamp says what it
+# is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is held.
+# INITRD=No: Debian's own initrd is never booted.
+debian() {
+	local suite=$1 dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp
+	stamp=$(printf '%s\n' "${options[@]}" "$packages" | sha256sum | cut -d' ' -f1)
+	[ "$(cat "$dir/root.stamp" 2>/dev/null)" != "$stamp" ] || return 0
+	need mmdebstrap util-linux
+	say "# making $dir/root (a few minutes)"
+	rm -rf --one-file-system "$dir/root.new"
+	INITRD=No mmdebstrap "${options[@]}" --include="${packages//$'\n'/,}" "$suite" "$dir/root.new" "$(mirror)" \
+		>"$dir/root.log" 2>&1 || { tail -20 "$dir/root.log" >&2; die "$suite: mmdebstrap failed, see $dir/root.log"; }
+	locked "$dir/use.lock" replace_root "$dir"
+	echo "$stamp" >"$dir/root.stamp"
+}
+
+# rm stops at what somebody has mounted in there, and mv -T does not move into what rm left.
+replace_root() {
+	rm -rf --one-file-system "$1/root"
+	mv -T "$1/root.new" "$1/root"
+}
