@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# description: every bpftrace tool runs unedited on this kernel's bpftrace and counts exactly what a program did
+# timeout: 200
+# requires: bpftrace fio
+# shellcheck source=../io_uring/lib.sh
+. ../io_uring/lib.sh
+plan 27
+
+# workload COMMAND…: what the tools watch, a line each
+workload() { printf '%s\n' "$@" >"$work/workload"; }
+
+# tool NAME: its output while the workload ran is then in $work/NAME
+tool() {
+	"../../scripts/$1.bt" -c "/bin/sh $work/workload" >"$work/$1" 2>"$work/$1.err"
+	t_eq "$1: runs without a warning" "$? $(grep -v '^Attached' "$work/$1.err")" "0 "
+}
+
+# value NAME KEY: of the line "@KEY: value"
+value() { sed -n "s/^@${2//[\[\]]/\\&}: //p" "$work/$1"; }
+
+# entries NAME KEY: the entries of the histogram "@KEY:"
+entries() {
+	awk -v key="@$2:" 'index($0, key) == 1 { on = 1; next } !/^\[/ { on = 0 } on { sub(/.*[])] +/, ""); n += $1 } END { print n + 0 }' \
+		"$work/$1"
+}
+
+# stat NAME KEY count|average|total: of what stats() prints, before and since 0.21
+stat() { value "$1" "$2" | grep -oP "\b$3( =)? \K\d+"; }
+
+# counts NAME MAP: over all keys
+counts() { grep -oP "^@$2\[.*count( =)? \K\d+" "$work/$1" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# pid_of N: of the N-th program in the workload that said it
+pid_of() { grep -oP '^pid=\K.*' "$work/$1" | sed -n "$2p"; }
+
+fio="fio --name=x --filename=$SCRATCH --ioengine=io_uring --direct=1 --rw=randread --bs=4k --size=1M --minimal --output=/dev/null"
+uring=$PWD/../io_uring/uring
+disk=$(basename "$(readlink -f "$SCRATCH")")
+
+load io_uring_trace
+
+# --- latency ---
+
+workload "$fio --number_ios=101"
+tool io_uring_lat
+pid=$(grep -oP '^@total_us\[fio, \K\d+' "$work/io_uring_lat")
+t_eq "io_uring_lat: the first line says what and from which duration on" \
+	"$(grep -m1 Tracing "$work/io_uring_lat")" "Tracing io_uring requests until Ctrl-C. io_uring_req_done_min_ns=0"
+t_eq "io_uring_lat: histogram" "$(entries io_uring_lat "total_us[fio, $pid, READ]")" 101
+for part in queue wq exec; do
+	t_eq "io_uring_lat: $part" "$(stat io_uring_lat "${part}_us[fio, $pid, READ]" count)" 101
+done
+
+now=$(date +%s) said=$(grep -oP '^\d{4}-\S+ \S+ \S+(?= is )' "$work/io_uring_lat")
+t_range "io_uring_lat: wall-clock time" "$(date -d "$said" +%s)" $((now - 100)) "$now"
+mono=$(grep -oP ' is \K\d+(?=\.\d{6} s of CLOCK_MONOTONIC)' "$work/io_uring_lat")
+t_range "io_uring_lat: and CLOCK_MONOTONIC" "$((now - mono - $(date -d "$(uptime -s)" +%s)))" -1 100
+
+echo 3600000000000 >/sys/module/io_uring_trace/parameters/io_uring_req_done_min_ns
+../../scripts/io_uring_lat.bt >"$work/min" 2>&1 &
+tracing=$!
+wait_until 60 grep -q MONOTONIC "$work/min"
+$fio --number_ios=7
+kill -INT $tracing
+wait $tracing
+t_eq "io_uring_lat: ends by itself on Ctrl-C" "$?" 0
+t_eq "io_uring_lat: min_ns shows, and holds" \
+	"$(grep -oP 'min_ns=\K.*' "$work/min") $(grep -c '^@' "$work/min")" "3600000000000 0"
+echo 0 >/sys/module/io_uring_trace/parameters/io_uring_req_done_min_ns
+
+# --- block requests: 101 of io_uring, 7 of somebody else ---
+
+workload "$fio --number_ios=101" "dd if=$SCRATCH of=/dev/null bs=4k count=7 iflag=direct status=none"
+tool io_uring_blk
+t_eq "io_uring_blk: io_uring's requests" "$(value io_uring_blk "requests[$disk, exact]")" 101
+t_eq "io_uring_blk: somebody else's" "$(value io_uring_blk "requests[$disk, none]")" 7
+for part in tag sched device; do
+	t_eq "io_uring_blk: $part" "$(entries io_uring_blk "${part}_us[$disk]") $(stat io_uring_blk "spent_us[$disk, $part]" count)" "101 101"
+done
+t_eq "io_uring_blk: bytes" "$(sed -n "s/^@bytes\[$disk, fio, [0-9]*\]: //p" "$work/io_uring_blk")" $((101 * 4096))
+
+# --- saturation ---
+
+workload "$uring sq-full 4 17" "$uring short-submit" "$uring bad-index" "$uring sqpoll-wait 3 10" "$uring cq-overflow 10 reap"
+tool io_uring_sat
+sat() { value io_uring_sat "$1"; }
+t_eq "io_uring_sat: full" "$(sat "sq_full[uring, $(pid_of io_uring_sat 1), 4]")" 17
+t_eq "io_uring_sat: short_submit" "$(sat "sq_overflow[uring, $(pid_of io_uring_sat 2), short_submit]")" 1
+t_eq "io_uring_sat: dropped_sqe" "$(sat "sq_overflow[uring, $(pid_of io_uring_sat 3), dropped_sqe]")" 1
+pid=$(pid_of io_uring_sat 4)
+t_eq "io_uring_sat: sqpoll_wait" "$(sat "sq_overflow[uring, $pid, sqpoll_wait]") $(entries io_uring_sat "sqpoll_wait_us[uring, $pid]")" "3 3"
+pid=$(pid_of io_uring_sat 5)
+t_eq "io_uring_sat: completions that did not fit" "$(sat "cq_overflow[uring, $pid, 4]") $(entries io_uring_sat "cq_overflow_us[uring, $pid]")" "12 1"
+t_eq "io_uring_sat: phases, losses" \
+	"$(sat "cq_phase[uring, $pid, begin]") $(sat "cq_phase[uring, $pid, flushed]") $(sat "cq_lost[uring, $pid]")" "1 1 0"
+
+# --- writeback: how often a writer is held is the kernel's choice; the trace has to agree ---
+
+mkdir "$work/mnt"
+{ mke2fs -q -F "$SLOW" && mount "$SLOW" "$work/mnt"; } || bail "no file system"
+at_exit umount "$work/mnt"
+at_exit sysctl -q vm.dirty_ratio="$(sysctl -n vm.dirty_ratio)"
+sysctl -q vm.dirty_bytes=8388608
+mk_instance "kstall-$$"
+ev_enable io_uring_trace/writeback_throttle
+ev_enable io_uring_trace/writeback_wait
+workload "fio --name=x --directory=$work/mnt --ioengine=io_uring --rw=write --bs=64k --size=24M --fallocate=none --end_fsync=1 --minimal --output=/dev/null"
+tool writeback
+snap
+t_range "writeback: somebody was held" "$(counts writeback throttled_ms)" 1 1000000
+t_eq "writeback: as often as the trace says" "$(counts writeback throttled_ms) $(counts writeback waited_ms)" \
+	"$(ev_n writeback_throttle) $(ev_n writeback_wait)"
