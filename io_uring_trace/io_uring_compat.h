@@ -45,22 +45,57 @@
 
 /*
  * The one function every request goes through whose completion does not fit into the ring.
+ * uring_overflow_first() and _next() give the requests it is called for.
+ *
  * 6.16 folded io_req_cqe_overflow(req) into io_alloc_ocqe(ctx, cqe, big_cqe, gfp), where cqe
- * is the request's own iff big_cqe is set (io_uring/io_uring.c).
+ * is the request's own iff big_cqe is set (io_uring/io_uring.c). 6.1 has the former too, but
+ * inlined where it matters: there it is io_free_batch_list(ctx, node), called under uring_lock
+ * with the requests whose completions have just been posted. It misses those that an io-wq
+ * worker completes.
  */
-#ifdef HAVE_IO_URING_COMPLETE_CQE
+#if defined(HAVE_IO_URING_COMPLETE_CQE)
 #define URING_REQ_OVERFLOW	"io_alloc_ocqe"
-static inline const struct io_kiocb *uring_overflow_req(struct pt_regs *regs)
+static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
 	const struct io_cqe *cqe = (const void *)regs_get_kernel_argument(regs, 1);
 
 	return regs_get_kernel_argument(regs, 2) ? container_of(cqe, struct io_kiocb, cqe) : NULL;
 }
-#else
+
+static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)
+{
+	return NULL;
+}
+#elif defined(HAVE_IO_URING_SUBMIT_REQ)
 #define URING_REQ_OVERFLOW	"io_req_cqe_overflow"
-static inline const struct io_kiocb *uring_overflow_req(struct pt_regs *regs)
+static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
 	return (const void *)regs_get_kernel_argument(regs, 0);
+}
+
+static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)
+{
+	return NULL;
+}
+#else
+#define URING_REQ_OVERFLOW	"io_free_batch_list"
+static inline const struct io_kiocb *uring_overflow_of(const struct io_wq_work_node *node)
+{
+	return node ? container_of(node, struct io_kiocb, comp_list) : NULL;
+}
+
+static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
+{
+	const struct io_ring_ctx *ctx = (const void *)regs_get_kernel_argument(regs, 0);
+
+	if (list_empty(&ctx->cq_overflow_list))
+		return NULL;
+	return uring_overflow_of((const void *)regs_get_kernel_argument(regs, 1));
+}
+
+static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)
+{
+	return uring_overflow_of(req->comp_list.next);
 }
 #endif
 

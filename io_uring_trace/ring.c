@@ -499,19 +499,21 @@ static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *r
 				wq_ns, total_ns - queue_ns - wq_ns, rec->opcode, &e);
 }
 
-/* The request is over: into the completion ring or onto its overflow list. */
-static void uring_req_end(const struct io_kiocb *req)
+/*
+ * The request is over: into the completion ring or onto its overflow list.
+ * Return: false if it is not known.
+ */
+static bool uring_req_end(const struct io_kiocb *req)
 {
 	u64 now = kstall_now();
 	struct uring_req rec;
 
-	if (!kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec)) {
-		kstall_inflight_unmatched(&uring_reqs);
-		return;
-	}
+	if (!kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec))
+		return false;
 	uring_wq_started(&rec, now);
 	if (trace_io_uring_req_done_enabled())
 		uring_req_emit(req, &rec, now);
+	return true;
 }
 
 /*
@@ -520,8 +522,8 @@ static void uring_req_end(const struct io_kiocb *req)
  */
 KSTALL_PROBE(uring_on_complete, URING_COMPLETE_PROTO, URING_COMPLETE_ARGS)
 {
-	if (req)
-		uring_req_end(req);
+	if (req && !uring_req_end(req))
+		kstall_inflight_unmatched(&uring_reqs);
 }
 
 KSTALL_CHECK_PROBE(io_uring_complete, uring_on_complete);
@@ -529,9 +531,9 @@ KSTALL_CHECK_PROBE(io_uring_complete, uring_on_complete);
 /* Completions on the overflow list: io_uring_complete does not fire for them. */
 bool uring_req_overflow(void *data, struct pt_regs *regs)
 {
-	const struct io_kiocb *req = uring_overflow_req(regs);
+	const struct io_kiocb *req;
 
-	if (req)
+	for (req = uring_overflow_first(regs); req; req = uring_overflow_next(req))
 		uring_req_end(req);
 	return false;
 }
