@@ -9,7 +9,7 @@ cd "$(dirname "$0")" || exit
 fields() {
 	local dir
 	for dir in /sys/kernel/tracing/events/io_uring_trace/*/; do
-		echo "$(basename "$dir")"
+		basename "$dir"
 		sed -n '/^\tfield:/{/field:[a-z ]* common_/!{/char/s/signed:.;//; p}}' "$dir/format"
 	done
 }

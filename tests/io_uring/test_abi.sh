@@ -4,7 +4,7 @@
 plan 7
 
 load io_uring_trace
-names=$(ls -d $TRACEFS/events/io_uring_trace/*/ | xargs -n 1 basename)
+names=$(find $TRACEFS/events/io_uring_trace -mindepth 1 -type d -printf '%f\n' | sort)
 
 t_eq "eight events" "$(wc -w <<<"$names")" 8
 t_ok "fields are those of the snapshot" diff abi/fields.txt <(./abi.sh fields)

@@ -6,6 +6,8 @@ plan 33
 
 trace io_uring_block_rq
 ev=io_uring_block_rq
+disk=$(basename "$(readlink $SCRATCH)")
+disks="ks0|ks1|$disk"
 
 # bytes_of DISK ATTRIBUTION: "user_data bytes" of each request of the program, summed over its parts
 bytes_of() {
@@ -84,7 +86,6 @@ t_eq "buffered write: every byte is seen" $((written + $(ev_sum $ev len_bytes 'f
 
 # --- a file on ext4 ---
 
-disk=$(basename "$(readlink $SCRATCH)")
 mkfs.ext4 -q -F -E lazy_itable_init=0,nodiscard $SCRATCH 64M
 mkdir "$work/ext4"
 mount $SCRATCH "$work/ext4"

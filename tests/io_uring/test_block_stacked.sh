@@ -6,6 +6,7 @@ plan 22
 
 trace io_uring_block_rq
 ev=io_uring_block_rq
+disks="ks0|ks1"
 null_blk ks0
 null_blk ks1
 

@@ -6,6 +6,9 @@ plan 22
 
 trace io_uring_block_rq
 ev=io_uring_block_rq
+slow=$(basename "$(readlink $SLOW)")
+scratch=$(basename "$(readlink $SCRATCH)")
+disks="ks_delay|ks_tag|$slow|$scratch"
 
 # moved DISK: bytes read and written, by the disk's own counters
 moved() { awk '{ print ($3 + $7) * 512 }' "/sys/block/$1/stat"; }
@@ -65,7 +68,6 @@ t_eq "mq-deadline: not the device" "$(ev_n $ev "f[\"device_ns\"] >= 300 * $ms")"
 
 # --- a disk that QEMU throttles to 6 MB/s, with a burst of a tenth of a second ---
 
-slow=$(basename "$(readlink $SLOW)")
 if [ -n "$slow" ]; then
 	accounted "6 MB/s disk" "$slow" io write $SLOW 64 65536 1 61
 	# 4 MiB less the burst and less the last one, which may be acknowledged before it is paid for

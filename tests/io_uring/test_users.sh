@@ -8,7 +8,7 @@ plan 21
 load io_uring_trace
 mk_instance "kstall-$$"
 ev=io_uring_trace:io_uring_req_done
-nops="./uring nops 11 7001"
+nops=(./uring nops 11 7001)
 want=$(seq 7001 7011 | xargs)
 
 # t_all DESC OUTPUT: the user_data of the 11 NOPs
@@ -16,16 +16,16 @@ t_all() { t_eq "$1" "$(grep -oP 'user_data[=:] ?\K\d+' <<<"$2" | sort -n | xargs
 
 # --- perf ---
 
-perf record -q -o "$work/perf" -e $ev $nops >/dev/null 2>"$work/err" || cat "$work/err"
+perf record -q -o "$work/perf" -e $ev "${nops[@]}" >/dev/null 2>"$work/err" || cat "$work/err"
 t_all "perf record, perf script" "$(perf script -i "$work/perf" -F comm,event,trace 2>/dev/null)"
 t_eq "perf script: names of opcodes, as the kernel prints them" "$(perf script -i "$work/perf" 2>/dev/null | grep -c 'opcode=NOP')" 11
-t_eq "perf stat: counts" "$(perf stat -x, -e $ev $nops 2>&1 >/dev/null | grep -oP '^\d+(?=,.*io_uring_req_done)')" 11
-perf stat -x, -e $ev --filter 'user_data == 7003 || user_data == 7005' $nops >/dev/null 2>"$work/stat"
+t_eq "perf stat: counts" "$(perf stat -x, -e $ev "${nops[@]}" 2>&1 >/dev/null | grep -oP '^\d+(?=,.*io_uring_req_done)')" 11
+perf stat -x, -e $ev --filter 'user_data == 7003 || user_data == 7005' "${nops[@]}" >/dev/null 2>"$work/stat"
 t_eq "perf stat with a filter" "$(grep -oP '^\d+(?=,.*io_uring_req_done)' "$work/stat")" 2
-t_ok "perf record of the whole system of events" perf record -q -o "$work/perf" -e 'io_uring_trace:*' $nops
+t_ok "perf record of the whole system of events" perf record -q -o "$work/perf" -e 'io_uring_trace:*' "${nops[@]}"
 t_all "perf record of the whole system: values" "$(perf script -i "$work/perf" -F event,trace 2>/dev/null | grep req_done)"
 if perf trace -h 2>&1 | grep -q -- --event; then
-	t_all "perf trace" "$(perf trace -e $ev $nops 2>&1 >/dev/null | tr ',()' '   ')"
+	t_all "perf trace" "$(perf trace -e $ev "${nops[@]}" 2>&1 >/dev/null | tr ',()' '   ')"
 else
 	t_skip "perf trace" "this perf has none"
 fi
@@ -42,7 +42,7 @@ t_ok "ftrace: the whole system of events" ev_enable io_uring_trace
 ev_disable io_uring_trace
 hist=$INSTANCE/events/io_uring_trace/io_uring_req_done
 echo 'hist:keys=user_data:vals=total_ns' >"$hist/trigger"
-$nops >/dev/null
+"${nops[@]}" >/dev/null
 cp "$hist/hist" "$work/hist"
 echo '!hist:keys=user_data:vals=total_ns' >"$hist/trigger"
 t_eq "hist: trigger" "$(grep -oP '^\{ user_data: +\K\d+' "$work/hist" | sort -n | xargs) $(grep -oP 'Hits: \K\d+' "$work/hist")" "$want 11"
@@ -51,7 +51,7 @@ t_eq "hist: trigger: sums" "$(grep -c 'total_ns: *[1-9]' "$work/hist")" 11
 # --- bpftrace ---
 
 # bpf PROGRAM: runs it around the NOPs
-bpf() { bpftrace -c "$nops" -e "$1" >"$work/bpf" 2>&1 || { tail -5 "$work/bpf"; false; }; }
+bpf() { bpftrace -c "${nops[*]}" -e "$1" >"$work/bpf" 2>&1 || { tail -5 "$work/bpf"; false; }; }
 keys() { grep -oP '^@u\[\K\d+(?=\]: 1$)' "$work/bpf" | sort -n | xargs; }
 value() { grep -oP "^@$1: \K.*" "$work/bpf"; }
 
@@ -87,7 +87,7 @@ if bpftrace -l 'rawtracepoint:sched_switch' 2>/dev/null | grep -q .; then
 	bpftrace=$!
 	at_exit eval "kill $bpftrace 2>/dev/null"
 	wait_until 60 armed
-	$nops >/dev/null
+	"${nops[@]}" >/dev/null
 	kill -INT $bpftrace
 	wait $bpftrace
 	t_eq "${raw[2]}" "$(keys) $(value nops)" "$want 11"
