@@ -61,16 +61,17 @@ void kstall_fold_end(struct kstall_fold *fold, u64 key);
 bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot)
 {
 	struct kstall_folded *f;
+	bool found;
 
-	if (!kstall_inflight_find(&fold->table, key, slot)) {
-		if (kstall_inflight_insert(&fold->table, key, now, slot)) {
-			f = slot->rec;
-			f->last_ns = now;
-			kstall_inflight_unlock(slot);
-		}
+	/* At once: whoever looks first and inserts later overwrites what others counted. */
+	if (!kstall_inflight_find_or_insert(&fold->table, key, now, slot, &found))
+		return false;
+	f = slot->rec;
+	if (!found) {
+		f->last_ns = now;
+		kstall_inflight_unlock(slot);
 		return false;
 	}
-	f = slot->rec;
 	if (!f->count++)
 		f->first_ns = now;
 	f->last_ns = now;

@@ -90,6 +90,45 @@ static void kstall_node_put(struct kstall_inflight *t, u32 idx)
 }
 
 /**
+ * kstall_inflight_find_or_insert() - the record of @key, a new and zeroed one if there is none
+ * @t: table
+ * @key: its key
+ * @now: kstall_now(), a new record's birth for ageing
+ * @slot: filled on success; pass it to kstall_inflight_unlock()
+ * @found: it was there before
+ *
+ * Context: any but NMI. On success interrupts are off until the unlock.
+ * Return: false if the table is full (counted as dropped) or not allocated.
+ */
+bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
+				    struct kstall_slot *slot, bool *found)
+{
+	struct kstall_node *node;
+	u32 *link, idx;
+
+	if (!kstall_inflight_lock(t, key, slot))
+		return false;
+	link = kstall_inflight_link(t, slot->bucket, key);
+	idx = *link;
+	*found = idx;
+	if (!idx) {
+		idx = kstall_node_get(t);
+		if (!idx) {
+			kstall_inflight_unlock(slot);
+			return false;
+		}
+		node = kstall_node(t, idx);
+		node->next = 0;
+		node->key = key;
+		node->born_ns = now;
+		memset(node->rec, 0, t->rec_size);
+		*link = idx;
+	}
+	slot->rec = kstall_node(t, idx)->rec;
+	return true;
+}
+
+/**
  * kstall_inflight_insert() - a new record, zeroed and locked
  * @t: table
  * @key: not in use by another live object; an older record under it is overwritten
@@ -101,28 +140,14 @@ static void kstall_node_put(struct kstall_inflight *t, u32 idx)
  */
 bool kstall_inflight_insert(struct kstall_inflight *t, u64 key, u64 now, struct kstall_slot *slot)
 {
-	struct kstall_node *node;
-	u32 *link, idx;
+	bool found;
 
-	if (!kstall_inflight_lock(t, key, slot))
+	if (!kstall_inflight_find_or_insert(t, key, now, slot, &found))
 		return false;
-	link = kstall_inflight_link(t, slot->bucket, key);
-	idx = *link;
-	if (!idx) {
-		idx = kstall_node_get(t);
-		if (!idx) {
-			kstall_inflight_unlock(slot);
-			return false;
-		}
-		node = kstall_node(t, idx);
-		node->next = 0;
-		node->key = key;
-		*link = idx;
+	if (found) {
+		container_of(slot->rec, struct kstall_node, rec)->born_ns = now;
+		memset(slot->rec, 0, t->rec_size);
 	}
-	node = kstall_node(t, idx);
-	node->born_ns = now;
-	memset(node->rec, 0, t->rec_size);
-	slot->rec = node->rec;
 	return true;
 }
 
