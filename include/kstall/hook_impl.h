@@ -329,13 +329,13 @@ static void kstall_note_tracepoint(struct tracepoint *tp, void *module)
 }
 
 /*
- * A target module comes or goes: note it, and wait for the worker, so that hooks are in
- * place before the module's init runs and gone before its text is. The worker takes neither
- * this notifier's lock nor module_mutex, so waiting here cannot deadlock.
+ * A target module comes or goes. Hooks are in place before its init runs: the worker takes
+ * neither this notifier's lock nor module_mutex, so waiting for it cannot deadlock. They are
+ * gone before its text is: not left to the worker, which our own exit() may have stopped.
  */
 static void kstall_target_changed(const char *module, bool leaving, bool tracepoints)
 {
-	bool ours = false;
+	u64 ours = 0;
 	unsigned int i;
 
 	mutex_lock(&kstall.lock);
@@ -347,8 +347,10 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 			continue;
 		hook->leaving = leaving;
 		hook->err = 0;
-		ours = true;
+		ours |= BIT_ULL(i);
 	}
+	if (leaving)
+		kstall_hooks_disarm(ours);
 	mutex_unlock(&kstall.lock);
 	if (ours)
 		kstall_kick_and_wait();
