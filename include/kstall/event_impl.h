@@ -264,6 +264,12 @@ static int kstall_events_init(void)
 
 		if (!event)
 			continue;
+		/* The one thing about an event that no compiler checks. */
+		if (kstall.events[i].call->class->reg != kstall_class_reg) {
+			pr_err("event %s does not go through kstall_class_reg()\n", event->name);
+			kstall_events_free();
+			return -EINVAL;
+		}
 		event->suppressed = alloc_percpu(struct kstall_count);
 		if (!event->suppressed) {
 			kstall_events_free();
