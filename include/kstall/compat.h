@@ -10,6 +10,7 @@
 #define _KSTALL_COMPAT_H
 
 #include <linux/kprobes.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/trace_events.h>
 
@@ -26,5 +27,16 @@
 #else
 #define kstall_trace_array_get(name)	trace_array_get_by_name(name)
 #endif
+
+/* Memory that registering @rp takes; much of it, on large machines, are the rings of an objpool. */
+static inline size_t kstall_kretprobe_bytes(const struct kretprobe *rp)
+{
+	size_t bytes = rp->maxactive * (sizeof(struct kretprobe_instance) + rp->data_size);
+
+#ifdef HAVE_RETHOOK_OBJPOOL
+	bytes += num_possible_cpus() * roundup_pow_of_two(rp->maxactive) * sizeof(void *);
+#endif
+	return bytes;
+}
 
 #endif /* _KSTALL_COMPAT_H */

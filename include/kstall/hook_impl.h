@@ -149,8 +149,7 @@ static int kstall_attach_function(struct kstall_hook *hook)
 	hook->rp.data_size = sizeof(struct kstall_hook *) + hook->data_size;
 	hook->rp.maxactive = hook->sleeps ? max_sleepers
 					  : max_t(unsigned int, 10, 2 * num_possible_cpus());
-	hook->bytes = hook->rp.maxactive *
-		      (sizeof(struct kretprobe_instance) + hook->rp.data_size);
+	hook->bytes = kstall_kretprobe_bytes(&hook->rp);
 	return register_kretprobe(&hook->rp);
 }
 

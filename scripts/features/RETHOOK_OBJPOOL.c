@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Does a kretprobe take its instances from an objpool, which has for each CPU a ring with
+ * room for all of them?
+ *
+ * include/linux/rethook.h; 4bbd93455659 ("kprobes: kretprobe scalability improvement"),
+ * v6.7.
+ */
+#include <linux/rethook.h>
+
+long test(struct rethook *rh);
+long test(struct rethook *rh)
+{
+#ifndef OTHERWISE
+	return rh->pool.capacity;
+#else
+	return (long)rh->pool.head;
+#endif
+}
