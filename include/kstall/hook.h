@@ -16,6 +16,7 @@
 #include <linux/kprobes.h>
 #include <linux/ptrace.h>
 #include <linux/tracepoint.h>
+#include <linux/uaccess.h>
 
 #include <kstall/kstall.h>
 

@@ -83,16 +83,25 @@ unsigned long kstall_symbol(const char *name)
 }
 
 /*
- * Is a module loaded? find_module() is not exported, but every module has the symbol
- * __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as it is
- * data, in another way if it is there.
+ * Is a module there, and not about to go? find_module() is not exported, but every module has
+ * the symbol __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as
+ * it is data, in another way if it is there; then kp.addr is its struct module. While exit()
+ * of a module runs no kprobe can be placed in it, and our notifier has not been called yet.
  */
 static bool kstall_module_loaded(const char *module)
 {
 	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
+	struct kprobe kp = { .symbol_name = sym, .flags = KPROBE_FLAG_DISABLED };
+	enum module_state state;
+	int ret;
 
 	snprintf(sym, sizeof(sym), "%s:__this_module", module);
-	return kstall_dry_probe(sym, NULL) != -ENOENT;
+	ret = register_kprobe(&kp);
+	if (!ret)
+		unregister_kprobe(&kp);
+	if (ret == -ENOENT || get_kernel_nofault(state, &((struct module *)kp.addr)->state))
+		return false;
+	return state != MODULE_STATE_GOING;
 }
 
 static void kstall_kick_and_wait(void);
