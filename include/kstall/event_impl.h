@@ -99,12 +99,17 @@ static u32 kstall_tables_alloc(u32 wanted)
 	for (i = 0; i < kstall.nr_tables; i++) {
 		struct kstall_inflight *t = kstall.tables[i];
 
+		if (!(wanted & BIT(i)))
+			t->failed = false;
 		if (!(wanted & BIT(i)) || t->buckets)
 			continue;
-		if (kstall_inflight_alloc(t)) {
+		if (!kstall_inflight_alloc(t))
+			continue;
+		/* Once, though enabling an event makes the worker try twice. */
+		if (!t->failed)
 			pr_warn("table %s: no memory for %u records\n", t->name, t->capacity);
-			failed |= BIT(i);
-		}
+		t->failed = true;
+		failed |= BIT(i);
 	}
 	return failed;
 }

@@ -59,6 +59,7 @@ struct kstall_magazine {
  * @rec_size: bytes of a record
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted (their end was missed); 0: never
+ * @failed: there was no memory for it, and the log says so
  * @buckets: NULL while not allocated
  * @shift: 64 - log2(number of buckets)
  * @nodes: all records, by index
@@ -77,6 +78,7 @@ struct kstall_inflight {
 	u32 rec_size;
 	u64 max_age_ns;
 
+	bool failed;
 	struct kstall_bucket *buckets;
 	u32 shift;
 	void *nodes;
