@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# description: on a node of 256 CPUs an armed event holds no more than 16 MiB, and all of them together no more than 128 MiB
+# shellcheck source-path=SCRIPTDIR
+. ./lib.sh
+
+hurry
+mapfile -t modules < <(find ../.. -maxdepth 2 -name '*_trace.ko' -printf '%f\n' | sort)
+modules=("${modules[@]%.ko}")
+for m in "${modules[@]}"; do load "$m"; done
+events() { awk '$1 == "event" && !/state=absent/ { print $2 }' $dbg/"$1"/status; }
+total=0
+for m in "${modules[@]}"; do total=$((total + $(events "$m" | wc -l))); done
+plan $((total + 2))
+mk_instance budget
+
+IFS=- read -r first last </sys/devices/system/cpu/possible
+cpus=$((${last:-$first} + 1))
+
+# on_256 STATUS: what it would hold with 256 CPUs; all sizes follow from the capacities and the number of CPUs
+# (kstall_inflight_alloc(), kstall_kretprobe_bytes()). "BYTES CHECKS FAILURES": sizes must come out whole.
+on_256() {
+	awk -v cpus="$cpus" '
+	function pow2(n, p) { for (p = 1; p < n; p *= 2); return p }
+	# a pool for n calls, with a ring for each CPU where there are rings
+	function pair(bytes, n) {
+		call = (bytes - (rings ? cpus * pow2(n) * 8 : 0)) / n
+		return call == int(call) && call >= 40 && call < 2048
+	}
+	{ delete f; for (i = 3; i <= NF; i++) if (k = index($i, "=")) f[substr($i, 1, k - 1)] = substr($i, k + 1) }
+	{ bytes = f["bytes"] + 0; c = f["capacity"] + 0 }
+	$1 == "hook" && f["kind"] == "pair" && bytes {
+		checks++
+		few = 2 * cpus > 10 ? 2 * cpus : 10
+		if (pair(bytes, 1024)) n = 1024
+		else if (pair(bytes, few)) n = 512
+		else { bad++; next }
+		all += n * call + (rings ? 256 * pow2(n) * 8 : 0)
+	}
+	$1 == "table" && bytes {
+		checks++
+		stride = (bytes - 8 * pow2(c) - 176 * cpus) / (c + 32 * cpus + 1)
+		if (stride != int(stride) || stride % 8 || stride < 24) bad++
+		all += (c + 32 * 256 + 1) * stride + 8 * pow2(c) + 176 * 256
+	}
+	END { printf "%.0f %d %d\n", all, checks, bad }' rings="$rings" "$1"
+}
+# where kretprobes take their memory from an objpool
+rings=$(grep -c ' objpool_init$' /proc/kallsyms)
+
+sum=0 wrong=0 checked=0
+for m in "${modules[@]}"; do
+	system=$(ls -d $TRACEFS/events/{"$m","${m%_trace}"} 2>/dev/null | tail -1)
+	system=${system##*/}
+	for e in $(events "$m"); do
+		[ -e "$INSTANCE/events/$system/$e" ] || { t_fail "$m $e: is an event"; continue; }
+		ev_enable "$system/$e"
+		read -r bytes n bad < <(on_256 $dbg/"$m"/status)
+		checked=$((checked + n)) wrong=$((wrong + bad))
+		ev_disable "$system/$e"
+		t_range "$m $e: $bytes bytes, at most 16 MiB" "$bytes" 0 $((16 << 20))
+	done
+	ev_enable "$system"
+	read -r bytes n bad < <(on_256 $dbg/"$m"/status)
+	ev_disable "$system"
+	sum=$((sum + bytes))
+done
+t_range "all modules, everything armed: $sum bytes, at most 128 MiB" $sum 1 $((128 << 20))
+[ $wrong = 0 ] && [ $checked -gt 0 ]
+t_eq "the formula fits all sizes in the status files" "$? $wrong" "0 0"

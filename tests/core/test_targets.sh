@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# description: the hooked module comes late, goes at any moment and comes back, and nothing it does while it is there is lost
+# shellcheck source-path=SCRIPTDIR
+. ./lib.sh
+plan 25
+
+hurry
+load kstall_test
+mk_instance core
+log_mark
+
+# states: of the three events used here, and of their hooks
+states() { echo "$(event_state kt_entry) $(event_state kt_pair) $(event_state kt_tick) $(field hook quick state)"; }
+waiting="waiting-for:kstall_target waiting-for:kstall_target waiting-for:kstall_target waiting-for:kstall_target"
+
+# --- late ---
+
+t_ok "enabling without the target succeeds" enable kt_entry kt_pair kt_tick
+t_eq "it waits for the target" "$(states)" "$waiting"
+load kstall_target init_calls=7
+t_eq "armed when the target has come" "$(states)" "armed armed armed armed"
+seen() { echo "$(ev_n kt_entry "f[\"id\"] == $1") $(ev_n kt_pair "f[\"id\"] == $1") $(ev_n kt_tick "f[\"id\"] == $1")"; }
+t_eq "what the target's init did is seen, all of it" "$(seen 99)" "7 7 7"
+
+# --- gone while armed ---
+
+call storm 2
+t_eq "the target is not pinned" "$(awk '$1 == "kstall_target" { print $3 }' /proc/modules)" 0
+t_ok "it can be unloaded under load, at once" unload kstall_target
+t_eq "it is waited for again" "$(states)" "$waiting"
+t_ok "no probe is left" wait_until 10 no_probes
+
+# --- it fails to load ---
+
+ev_clear
+t_fails "the target's init fails" insmod ./kstall_target.ko init_calls=5 fail_init=1
+t_eq "what it did until then is seen" "$(seen 99)" "5 5 5"
+t_eq "then it is waited for" "$(states)" "$waiting"
+t_ok "no probe is left" wait_until 10 no_probes
+
+# --- 20 times ---
+
+ev_clear
+lost=0
+for ((i = 1; i <= 20; i++)); do
+	insmod ./kstall_target.ko init_calls=7
+	call storm 2
+	call quick 3 $((1000 + i))
+	rmmod kstall_target || lost=$((lost + 1))
+done
+t_eq "20 times loaded, and unloaded under load" $lost 0
+t_eq "each init was seen" "$(seen 99)" "140 140 140"
+t_eq "each time 3 calls were seen" "$(ev_awk kt_entry 'f["id"] > 1000' 'c[f["id"]]++' END 'for (i in c) n += c[i] == 3; print n')" 20
+t_eq "it is waited for" "$(states)" "$waiting"
+
+# --- enabled while the target's exit runs ---
+
+disable kt_entry kt_pair kt_tick
+insmod ./kstall_target.ko exit_ms=3000
+rmmod kstall_target &
+t_ok "the target's exit runs" wait_until 10 grep -q going /sys/module/kstall_target/initstate
+t_ok "enabling while it runs succeeds" enable kt_entry kt_pair kt_tick
+wait $!
+t_eq "the target has gone: it is waited for" "$(states)" "$waiting"
+
+# --- both go at once ---
+
+failed=0
+for ((i = 1; i <= 5; i++)); do
+	is_loaded kstall_test || insmod ./kstall_test.ko
+	insmod ./kstall_target.ko
+	enable kt_entry kt_pair kt_tick
+	call storm 2
+	rmmod kstall_target &
+	rmmod kstall_test || failed=$((failed + 1))
+	wait $! || failed=$((failed + 1))
+done
+t_eq "5 times, both unloaded at once" $failed 0
+t_ok "no probe is left" wait_until 10 no_probes
+t_eq "nothing was refused all the time" "$(log_count 'kstall_test: hook.*cannot attach to target')" 0
+
+# --- the target is there first ---
+
+load kstall_target
+insmod ./kstall_test.ko
+enable kt_entry kt_pair kt_tick
+t_eq "the target there first: armed" "$(states)" "armed armed armed armed"
+ev_clear
+call quick 7 7
+call tick 7 7
+t_eq "7 calls" "$(seen 7)" "7 7 7"
+disable kt_entry kt_pair kt_tick
+t_ok "disabled: nothing is armed" wait_until 10 nothing_armed
