@@ -60,7 +60,7 @@ KSTALL_DECLARE_TIMED_EVENT(ttm_bo_swap);
 			 { 8, "priv5" })
 
 /**
- * struct kstall_drm_job - a job; rest of drm_sched_job_dispatch and drm_sched_job_complete
+ * struct kstall_drm_job - a job; rest of the events of jobs, timeouts and resets
  * @id: identity, the submitter's
  * @ring: name of its scheduler
  * @fence_ctx: context of its finished fence
@@ -70,6 +70,13 @@ KSTALL_DECLARE_TIMED_EVENT(ttm_bo_swap);
  * @gang_leader: depends on another job being scheduled
  * @submit_ns: when it was submitted
  * @dispatch_ns: when it was dispatched, 0 if never
+ * @hol_ns: drm_sched_job_dispatch: behind earlier jobs of its entity
+ * @dep_ns: drm_sched_job_dispatch: held by fences
+ * @ring_ns: drm_sched_job_dispatch: ready, the ring busy
+ * @wait_ns: drm_sched_job_complete: until it was dispatched
+ * @hwq_ns: drm_sched_job_complete: behind other jobs in the hardware's queue
+ * @run_ns: drm_sched_job_complete: the rest
+ * @age_ns: drm_sched_job_timeout: since it was dispatched
  * @deps: fences it depended on
  * @depth: length of the chain of unfinished jobs it ends
  * @credits: what it takes of @limit
@@ -87,6 +94,19 @@ struct kstall_drm_job {
 	bool gang_leader;
 	u64 submit_ns;
 	u64 dispatch_ns;
+	union {
+		struct {
+			u64 hol_ns;
+			u64 dep_ns;
+			u64 ring_ns;
+		};
+		struct {
+			u64 wait_ns;
+			u64 hwq_ns;
+			u64 run_ns;
+		};
+		u64 age_ns;
+	};
 	u32 deps;
 	u32 depth;
 	u32 credits;
@@ -272,7 +292,7 @@ struct kstall_drm_bo {
  * @limit: the ring's credits
  * @gang_leader: depends on another job being scheduled, which amdgpu uses for gangs
  *
- * Arguments: wait_ns, job, credits, priority, hol_ns, dep_ns, ring_ns, struct.
+ * Arguments: wait_ns, job, credits, priority, struct.
  * Parameter: drm_sched_job_dispatch_min_ns.
  * Overhead: per job two tracepoint probes, one function entry and one table record; per
  * dependency a look-up, and per wait for one a tracepoint probe and a function entry.
@@ -284,9 +304,8 @@ struct kstall_drm_bo {
  * user queue: in_flight is that queue's, and the hardware's own queueing is in run_ns.
  */
 KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
-	TP_PROTO(u64 wait_ns, u64 job, u32 credits, int priority, u64 hol_ns, u64 dep_ns,
-		 u64 ring_ns, const struct kstall_drm_job *j),
-	TP_ARGS(wait_ns, job, credits, priority, hol_ns, dep_ns, ring_ns, j),
+	TP_PROTO(u64 wait_ns, u64 job, u32 credits, int priority, const struct kstall_drm_job *j),
+	TP_ARGS(wait_ns, job, credits, priority, j),
 	TP_STRUCT__entry(
 		DS_JOB_FIELDS(j)
 		__field(u64, submit_ts)
@@ -310,9 +329,9 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
 		__entry->dispatch_ts = j->dispatch_ns;
 		__entry->wait_us = div_u64(wait_ns, NSEC_PER_USEC);
 		__entry->wait_ns = wait_ns;
-		__entry->hol_ns = hol_ns;
-		__entry->dep_ns = dep_ns;
-		__entry->ring_ns = ring_ns;
+		__entry->hol_ns = j->hol_ns;
+		__entry->dep_ns = j->dep_ns;
+		__entry->ring_ns = j->ring_ns;
 		__entry->deps = j->deps;
 		__entry->depth = j->depth;
 		__entry->job_count = j->job_count;
@@ -352,16 +371,15 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * @dispatch_ts: CLOCK_MONOTONIC in ns of the dispatch, 0: it never was
  * @credits: what it took of the ring's limit
  *
- * Arguments: total_ns, job, credits, result, wait_ns, hwq_ns, run_ns, struct.
+ * Arguments: total_ns, job, credits, result, struct.
  * Parameter: drm_sched_job_complete_min_ns.
  * Overhead: as drm_sched_job_dispatch; armed together they cost what one does, and an event.
  * Reach: as drm_sched_job_dispatch. hwq_ns and run_ns take the ring's jobs to end in order.
  * Fires in the GPU's interrupt for most drivers.
  */
 KSTALL_TRACE_EVENT(drm_sched_job_complete,
-	TP_PROTO(u64 total_ns, u64 job, u32 credits, int result, u64 wait_ns, u64 hwq_ns,
-		 u64 run_ns, const struct kstall_drm_job *j),
-	TP_ARGS(total_ns, job, credits, result, wait_ns, hwq_ns, run_ns, j),
+	TP_PROTO(u64 total_ns, u64 job, u32 credits, int result, const struct kstall_drm_job *j),
+	TP_ARGS(total_ns, job, credits, result, j),
 	TP_STRUCT__entry(
 		DS_JOB_FIELDS(j)
 		__field(s32, result)
@@ -377,9 +395,9 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
 		DS_JOB_ASSIGN(j);
 		__entry->result = result;
 		__entry->total_ns = total_ns;
-		__entry->wait_ns = wait_ns;
-		__entry->hwq_ns = hwq_ns;
-		__entry->run_ns = run_ns;
+		__entry->wait_ns = j->wait_ns;
+		__entry->hwq_ns = j->hwq_ns;
+		__entry->run_ns = j->run_ns;
 		__entry->submit_ts = j->submit_ns;
 		__entry->dispatch_ts = j->dispatch_ns;
 		__entry->credits = credits;
@@ -518,16 +536,15 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
  * @age_ns: since its dispatch, 0 if that was not seen
  * @handler_ns: how long the driver took to deal with it, resets included
  *
- * Arguments: handler_ns, job, credits, 0, age_ns, struct.
+ * Arguments: handler_ns, job, credits, 0, struct.
  * Parameter: drm_sched_job_timeout_min_ns.
  * Overhead: as drm_sched_job_dispatch, whose hooks it needs to know the job.
  * Reach: as drm_sched_job_dispatch. What the handler decided is not visible; whether it reset
  * the ring says drm_sched_reset. The job is the oldest on the ring, as the scheduler has it.
  */
 KSTALL_TRACE_EVENT(drm_sched_job_timeout,
-	TP_PROTO(u64 handler_ns, u64 job, u32 credits, int none, u64 age_ns,
-		 const struct kstall_drm_job *j),
-	TP_ARGS(handler_ns, job, credits, none, age_ns, j),
+	TP_PROTO(u64 handler_ns, u64 job, u32 credits, int none, const struct kstall_drm_job *j),
+	TP_ARGS(handler_ns, job, credits, none, j),
 	TP_STRUCT__entry(
 		DS_JOB_FIELDS(j)
 		__field(u64, age_ns)
@@ -535,7 +552,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(j);
-		__entry->age_ns = age_ns;
+		__entry->age_ns = j->age_ns;
 		__entry->handler_ns = handler_ns;
 	),
 	TP_printk(DS_JOB_FMT " age_ns=%llu handler_ns=%llu",
@@ -726,16 +743,16 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
  * @driver: its driver; drm_sched for jobs
  * @timeline: its timeline; the ring for jobs
  *
- * Arguments: wait_ns, fence, 0, result, kind, struct.
+ * Arguments: wait_ns, fence, 0, result, struct.
  * Parameter: dma_fence_wait_min_ns.
  * Overhead: entry and return of the waits for fences that are not signaled.
  * Reach: 6.1 and later, every driver that waits through dma_fence_wait_timeout() and its
  * like, i915 and virtio-gpu included. Not poll() on a sync_file or dma_buf, which waits elsewhere.
  */
 KSTALL_TRACE_EVENT(dma_fence_wait,
-	TP_PROTO(u64 wait_ns, u64 fence, u64 none, long result, int kind,
+	TP_PROTO(u64 wait_ns, u64 fence, u64 none, long result,
 		 const struct kstall_drm_wait *w),
-	TP_ARGS(wait_ns, fence, none, result, kind, w),
+	TP_ARGS(wait_ns, fence, none, result, w),
 	TP_STRUCT__entry(
 		KSTALL_ID_FIELDS(&w->id)
 		__field(u8, kind)
@@ -748,7 +765,7 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
-		__entry->kind = kind;
+		__entry->kind = w->wait->kind;
 		__entry->wait_ns = wait_ns;
 		__entry->result = result;
 		__entry->fence_ctx = w->wait->ctx;

@@ -368,6 +368,9 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 	u64 hol_ns = min(head_ns - rec->submit_ns, wait_ns);
 	u64 dep_ns = min(rec->dep_ns, wait_ns - hol_ns);
 	struct kstall_drm_job e = {
+		.hol_ns = hol_ns,
+		.dep_ns = dep_ns,
+		.ring_ns = wait_ns - hol_ns - dep_ns,
 		.job_count = spsc_queue_count(&ent->job_queue),
 		.in_flight = ds_in_flight(job->sched),
 		.limit = ds_limit(job->sched),
@@ -378,7 +381,7 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 	ds_job_name(&e, rec, job->sched, job->s_fence->finished.context,
 		    job->s_fence->finished.seqno);
 	trace_drm_sched_job_dispatch(wait_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
-				     rec->priority, hol_ns, dep_ns, wait_ns - hol_ns - dep_ns, &e);
+				     rec->priority, &e);
 }
 
 /* In the ring's worker, just before ops->run_job(). job->entity is NULL since 6.7. */
@@ -432,19 +435,19 @@ static void ds_complete_emit(const struct drm_sched_fence *sf, const struct ds_j
 			     u64 now, u64 before, int result)
 {
 	u64 total_ns = kstall_delta(now, rec->submit_ns);
-	u64 wait_ns = total_ns, hwq_ns = 0;
-	struct kstall_drm_job e = { };
+	struct kstall_drm_job e = { .wait_ns = total_ns };
 
 	if (rec->dispatch_ns) {
-		wait_ns = min(kstall_delta(rec->dispatch_ns, rec->submit_ns), total_ns);
+		e.wait_ns = min(kstall_delta(rec->dispatch_ns, rec->submit_ns), total_ns);
 		if (before > rec->dispatch_ns)
-			hwq_ns = min(before - rec->dispatch_ns, total_ns - wait_ns);
+			e.hwq_ns = min(before - rec->dispatch_ns, total_ns - e.wait_ns);
 	}
+	e.run_ns = total_ns - e.wait_ns - e.hwq_ns;
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_complete, total_ns))
 		return;
 	ds_job_name(&e, rec, sf->sched, sf->finished.context, sf->finished.seqno);
 	trace_drm_sched_job_complete(total_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
-				     result, wait_ns, hwq_ns, total_ns - wait_ns - hwq_ns, &e);
+				     result, &e);
 }
 
 /* A job that ends before it was dispatched may have been held by a fence up to now. */

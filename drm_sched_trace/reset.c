@@ -50,13 +50,15 @@ void ds_timeout_return(void *data, struct pt_regs *regs)
 	struct ds_timeout_call *call = data;
 	u64 handler_ns = kstall_delta(kstall_now(), call->start_ns);
 	u64 since_ns = call->job.dispatch_ns ?: call->job.submit_ns;
-	struct kstall_drm_job e = { };
+	struct kstall_drm_job e = {
+		.age_ns = since_ns ? kstall_delta(call->start_ns, since_ns) : 0,
+	};
 
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_timeout, handler_ns))
 		return;
 	ds_job_name(&e, &call->job, call->sched, call->ctx, call->seqno);
 	trace_drm_sched_job_timeout(handler_ns, ds_key(call->ctx, call->seqno), call->job.credits,
-				    0, since_ns ? kstall_delta(call->start_ns, since_ns) : 0, &e);
+				    0, &e);
 }
 
 /* ---- reset ---- */

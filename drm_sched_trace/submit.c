@@ -220,5 +220,5 @@ void ds_wait_return(void *data, struct pt_regs *regs)
 	trace_dma_fence_wait(wait_ns, ds_key(wait.ctx, wait.seqno), 0,
 			     wait.kind == DS_WAIT_SYNCOBJ ? (int)regs_return_value(regs)
 							  : (long)regs_return_value(regs),
-			     wait.kind, &e);
+			     &e);
 }

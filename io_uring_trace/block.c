@@ -260,7 +260,6 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 {
 	const struct request_queue *q = c->rq->q;
 	u64 device_ns = kstall_delta(c->now, c->times.issue_ns);
-	u64 sched_ns = c->times.insert_ns ? kstall_delta(c->times.issue_ns, c->times.insert_ns) : 0;
 	struct kstall_io_uring_block e = {
 		.id = { .dev = q->disk ? q->disk->disk_name : NULL, .dev_node = q->node,
 			.cpu_node = rec->cpu_node, .who = &rec->who },
@@ -268,6 +267,9 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 		.user_data = rec->user_data,
 		.sector = sector,
 		.queue_ns = rec->queue_ns,
+		.tag_ns = rec->tag_ns,
+		.sched_ns = c->times.insert_ns ?
+			    kstall_delta(c->times.issue_ns, c->times.insert_ns) : 0,
 		.op = (__force u32)req_op(c->rq),
 		.fd = rec->fd,
 		.opcode = rec->opcode,
@@ -276,8 +278,7 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 	};
 
 	if (kstall_long_enough(&kstall_event_io_uring_block_rq, device_ns))
-		trace_io_uring_block_rq(device_ns, rec->user_data, bytes, rec->attribution,
-					rec->tag_ns, sched_ns, &e);
+		trace_io_uring_block_rq(device_ns, rec->user_data, bytes, rec->attribution, &e);
 }
 
 /* A part split off by md and merged into another request shares its parent's record. */

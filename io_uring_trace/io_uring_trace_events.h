@@ -21,7 +21,7 @@ KSTALL_DECLARE_TIMED_EVENT(io_uring_req_done);
 KSTALL_DECLARE_EVENT(io_uring_wq_punt);
 KSTALL_DECLARE_TIMED_EVENT(io_uring_block_rq);
 KSTALL_DECLARE_TIMED_EVENT(writeback_throttle);
-KSTALL_DECLARE_TIMED_EVENT(writeback_wait);
+KSTALL_DECLARE_TIMED_EVENT(writeback_wait_done);
 
 /* io_uring_sq_overflow: cause */
 #define URING_SQPOLL_WAIT	0
@@ -57,7 +57,7 @@ KSTALL_DECLARE_TIMED_EVENT(writeback_wait);
 #define uring_show_attribution(val)					\
 	__print_symbolic(val, { 0, "none" }, { 1, "window" }, { 2, "exact" })
 
-/* writeback_wait: kind */
+/* writeback_wait_done: kind */
 #define WB_WAIT_FOLIO		0
 #define WB_WAIT_RANGE		1
 
@@ -138,6 +138,9 @@ struct kstall_io_uring_cq {
  * @ctx: ring
  * @user_data: as the program set it
  * @submit_ns: when the kernel accepted it
+ * @queue_ns: io_uring_req_done: before it was begun
+ * @wq_ns: io_uring_req_done: waiting in io-wq
+ * @exec_ns: io_uring_req_done: the rest
  * @fd: file
  * @opcode: IORING_OP_*
  * @sqpoll: the ring has an SQPOLL thread
@@ -149,6 +152,9 @@ struct kstall_io_uring_req {
 	const void *ctx;
 	u64 user_data;
 	u64 submit_ns;
+	u64 queue_ns;
+	u64 wq_ns;
+	u64 exec_ns;
 	s32 fd;
 	u8 opcode;
 	bool sqpoll;
@@ -163,6 +169,8 @@ struct kstall_io_uring_req {
  * @user_data: of the io_uring request, 0 if attribution is none
  * @sector: first sector
  * @queue_ns: when the bio entered the block layer
+ * @tag_ns: waiting for a hardware queue slot
+ * @sched_ns: in the I/O scheduler
  * @fd: file, -1 if attribution is none
  * @opcode: IORING_OP_*
  * @op: REQ_OP_*
@@ -175,6 +183,8 @@ struct kstall_io_uring_block {
 	u64 user_data;
 	u64 sector;
 	u64 queue_ns;
+	u64 tag_ns;
+	u64 sched_ns;
 	s32 fd;
 	u8 opcode;
 	u8 op;
@@ -183,7 +193,7 @@ struct kstall_io_uring_block {
 };
 
 /**
- * struct kstall_writeback - rest of writeback_throttle and writeback_wait
+ * struct kstall_writeback - rest of writeback_throttle and writeback_wait_done
  * @id: identity; dev is the backing device's name
  * @dirty_pages: dirty pages of the node
  * @writeback_pages: pages under writeback
@@ -398,7 +408,7 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
  * @len_bytes: bytes asked for by READ, WRITE and their _FIXED forms, else 0
  * @submit_mono_ns: CLOCK_MONOTONIC of the acceptance
  *
- * Arguments: total_ns, user_data, len_bytes, result, queue_ns, wq_ns, exec_ns, opcode, struct.
+ * Arguments: total_ns, user_data, len_bytes, result, struct.
  * Parameter: io_uring_req_done_min_ns.
  * Overhead: per request two tracepoint probes, one function entry and one table pair.
  * Reach: requests submitted after enabling (others count as unmatched in the status file);
@@ -406,9 +416,9 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
  * kernel has no hook. A multishot request is done once, with its last completion.
  */
 KSTALL_TRACE_EVENT(io_uring_req_done,
-	TP_PROTO(u64 total_ns, u64 user_data, u64 len_bytes, int result, u64 queue_ns,
-		 u64 wq_ns, u64 exec_ns, u32 opcode, const struct kstall_io_uring_req *req),
-	TP_ARGS(total_ns, user_data, len_bytes, result, queue_ns, wq_ns, exec_ns, opcode, req),
+	TP_PROTO(u64 total_ns, u64 user_data, u64 len_bytes, int result,
+		 const struct kstall_io_uring_req *req),
+	TP_ARGS(total_ns, user_data, len_bytes, result, req),
 	TP_STRUCT__entry(
 		KSTALL_ID_FIELDS(&req->id)
 		__field(u32, ring)
@@ -430,13 +440,13 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
 		KSTALL_ID_ASSIGN(&req->id);
 		__entry->ring = uring_ring_id(req->ctx);
 		__entry->sqpoll = req->sqpoll;
-		__entry->opcode = opcode;
+		__entry->opcode = req->opcode;
 		__entry->fd = req->fd;
 		__entry->user_data = user_data;
 		__entry->total_ns = total_ns;
-		__entry->queue_ns = queue_ns;
-		__entry->wq_ns = wq_ns;
-		__entry->exec_ns = exec_ns;
+		__entry->queue_ns = req->queue_ns;
+		__entry->wq_ns = req->wq_ns;
+		__entry->exec_ns = req->exec_ns;
 		__entry->result = result;
 		__entry->punted = req->punted;
 		__entry->poll_armed = req->poll_armed;
@@ -523,7 +533,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * @status: 0 or a negative errno
  * @queue_mono_ns: CLOCK_MONOTONIC when the bio was queued
  *
- * Arguments: device_ns, user_data, len_bytes, attribution, tag_ns, sched_ns, struct.
+ * Arguments: device_ns, user_data, len_bytes, attribution, struct.
  * Parameter: io_uring_block_rq_min_ns, against device_ns.
  * Overhead: six tracepoint probes and three table pairs per block request of the whole
  * system, io_uring or not.
@@ -532,9 +542,9 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * attribution=none that of the task that queued the bio.
  */
 KSTALL_TRACE_EVENT(io_uring_block_rq,
-	TP_PROTO(u64 device_ns, u64 user_data, u64 len_bytes, int attribution, u64 tag_ns,
-		 u64 sched_ns, const struct kstall_io_uring_block *rq),
-	TP_ARGS(device_ns, user_data, len_bytes, attribution, tag_ns, sched_ns, rq),
+	TP_PROTO(u64 device_ns, u64 user_data, u64 len_bytes, int attribution,
+		 const struct kstall_io_uring_block *rq),
+	TP_ARGS(device_ns, user_data, len_bytes, attribution, rq),
 	TP_STRUCT__entry(
 		KSTALL_ID_FIELDS(&rq->id)
 		__field(u32, ring)
@@ -561,8 +571,8 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__entry->user_data = user_data;
 		__entry->sector = rq->sector;
 		__entry->len_bytes = len_bytes;
-		__entry->tag_ns = tag_ns;
-		__entry->sched_ns = sched_ns;
+		__entry->tag_ns = rq->tag_ns;
+		__entry->sched_ns = rq->sched_ns;
 		__entry->device_ns = device_ns;
 		__entry->attribution = attribution;
 		__entry->op = rq->op;
@@ -625,11 +635,12 @@ KSTALL_TRACE_EVENT(writeback_throttle,
 );
 
 /**
- * writeback_wait - a task waited for writeback to finish
+ * writeback_wait_done - a task waited for writeback to finish
  *
  * kind=range: fsync(), sync_file_range(), sync() and whatever else waits for a range of a
  * file, NFS included: one event a range with the sum of its waits. kind=folio: a wait for a
- * single folio outside of that (truncation, a write into a page under writeback).
+ * single folio outside of that (truncation, a write into a page under writeback). The kernel has
+ * an event writeback:writeback_wait, which is another: a flusher's work, not who waits for it.
  *
  * @dev: backing device (major:minor as in /sys/class/bdi)
  * @sb: file system, its s_id
@@ -639,11 +650,11 @@ KSTALL_TRACE_EVENT(writeback_throttle,
  * @pages: pages waited for that were under writeback
  *
  * Arguments: wait_ns, ino, pages, kind, struct.
- * Parameter: writeback_wait_min_ns.
+ * Parameter: writeback_wait_done_min_ns.
  * Overhead: entry and return of folio_wait_writeback() and of __filemap_fdatawait_range().
  * Reach: 6.1 and later. Not the commit an NFS client or a journal waits for afterwards.
  */
-KSTALL_TRACE_EVENT(writeback_wait,
+KSTALL_TRACE_EVENT(writeback_wait_done,
 	TP_PROTO(u64 wait_ns, u64 ino, u64 pages, int kind, const struct kstall_writeback *wb),
 	TP_ARGS(wait_ns, ino, pages, kind, wb),
 	TP_STRUCT__entry(

@@ -140,7 +140,7 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(io_uring_block_rq, REQ_HOOKS | BLOCK_HOOKS,
 		     .tables = BIT(T_REQS) | BIT(T_WINDOWS) | BIT(T_BIOS) | BIT(T_RQS)),
 	KSTALL_EVENT(writeback_throttle, BIT_ULL(H_BALANCE_DIRTY)),
-	KSTALL_EVENT(writeback_wait, BIT_ULL(H_WAIT_RANGE) | BIT_ULL(H_WAIT_FOLIO),
+	KSTALL_EVENT(writeback_wait_done, BIT_ULL(H_WAIT_RANGE) | BIT_ULL(H_WAIT_FOLIO),
 		     .tables = BIT(T_WB)),
 };
 

@@ -486,6 +486,9 @@ static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *r
 		.ctx = rec->ctx,
 		.user_data = rec->user_data,
 		.submit_ns = rec->submit_ns,
+		.queue_ns = queue_ns,
+		.wq_ns = wq_ns,
+		.exec_ns = total_ns - queue_ns - wq_ns,
 		.fd = rec->fd,
 		.opcode = rec->opcode,
 		.sqpoll = rec->sqpoll,
@@ -495,8 +498,7 @@ static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *r
 
 	if (!kstall_long_enough(&kstall_event_io_uring_req_done, total_ns))
 		return;
-	trace_io_uring_req_done(total_ns, rec->user_data, rec->len, req->cqe.res, queue_ns,
-				wq_ns, total_ns - queue_ns - wq_ns, rec->opcode, &e);
+	trace_io_uring_req_done(total_ns, rec->user_data, rec->len, req->cqe.res, &e);
 }
 
 /*

@@ -66,11 +66,11 @@ static void wb_wait_emit(const struct wb_wait_call *call, int kind, u64 wait_ns,
 {
 	struct kstall_writeback e = { .id = KSTALL_ID_CURRENT, .sb = call->sb };
 
-	if (!kstall_long_enough(&kstall_event_writeback_wait, wait_ns))
+	if (!kstall_long_enough(&kstall_event_writeback_wait_done, wait_ns))
 		return;
 	e.id.task = uring_owner(current);
 	e.id.dev = call->dev;
-	trace_writeback_wait(wait_ns, call->ino, pages, kind, &e);
+	trace_writeback_wait_done(wait_ns, call->ino, pages, kind, &e);
 }
 
 /* __filemap_fdatawait_range(struct address_space *mapping, loff_t start, loff_t end) */

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# description: writeback_throttle and writeback_wait blame the writer and last as long as the kernel and the program say
+# description: writeback_throttle and writeback_wait_done blame the writer and last as long as the kernel and the program say
 # requires: dmsetup mkfs.ext4
 . ./lib.sh
 [ -e $SLOW ] || skip_all "needs a disk that is slow to write ($SLOW)"
 plan 18
 
-trace writeback_throttle writeback_wait
+trace writeback_throttle writeback_wait_done
 throttle=writeback_throttle
-wait=writeback_wait
+wait=writeback_wait_done
 slow=$(basename "$(readlink $SLOW)")
 bdi=$(cat "/sys/block/$slow/dev")
 

@@ -12,7 +12,7 @@ workload() { printf '%s\n' "$@" >"$work/workload"; }
 # tool NAME: its output while the workload ran is then in $work/NAME
 tool() {
 	"../../scripts/$1.bt" -c "/bin/sh $work/workload" >"$work/$1" 2>"$work/$1.err"
-	t_eq "$1: runs without a warning" "$? $(grep -v '^Attached' "$work/$1.err")" "0 "
+	t_eq "$1: runs without a warning" "$? $(grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$work/$1.err")" "0 "
 }
 
 # value NAME KEY: of the line "@KEY: value"
@@ -27,8 +27,8 @@ entries() {
 # stat NAME KEY count|average|total: of what stats() prints, before and since 0.21
 stat() { value "$1" "$2" | grep -oP "\b$3( =)? \K\d+"; }
 
-# counts NAME MAP: over all keys
-counts() { grep -oP "^@$2\[.*count( =)? \K\d+" "$work/$1" | awk '{ n += $1 } END { print n + 0 }'; }
+# counts NAME MAP WHERE: of fio, over all keys with this place
+counts() { grep -oP "^@$2\[fio, \d+, $3\]: .*count( =)? \K\d+" "$work/$1" | awk '{ n += $1 } END { print n + 0 }'; }
 
 # pid_of N: of the N-th program in the workload that said it
 pid_of() { grep -oP '^pid=\K.*' "$work/$1" | sed -n "$2p"; }
@@ -103,10 +103,11 @@ at_exit sysctl -q vm.dirty_ratio="$(sysctl -n vm.dirty_ratio)"
 sysctl -q vm.dirty_bytes=8388608
 mk_instance "kstall-$$"
 ev_enable io_uring_trace/writeback_throttle
-ev_enable io_uring_trace/writeback_wait
+ev_enable io_uring_trace/writeback_wait_done
 workload "fio --name=x --directory=$work/mnt --ioengine=io_uring --rw=write --bs=64k --size=24M --fallocate=none --end_fsync=1 --minimal --output=/dev/null"
 tool writeback
 snap
-t_range "writeback: somebody was held" "$(counts writeback throttled_ms)" 1 1000000
-t_eq "writeback: as often as the trace says" "$(counts writeback throttled_ms) $(counts writeback waited_ms)" \
-	"$(ev_n writeback_throttle) $(ev_n writeback_wait)"
+held=$(counts writeback throttled_ms '\d+:\d+') waited=$(counts writeback waited_ms "$(basename "$(readlink -f "$SLOW")")")
+t_range "writeback: somebody was held" "$held" 1 1000000
+t_eq "writeback: as often as the trace says" "$held $waited" \
+	"$(ev_n writeback_throttle 'f["comm"] == "fio"') $(ev_n writeback_wait_done 'f["comm"] == "fio"')"

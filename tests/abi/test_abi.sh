@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# description: the events' fields and arguments are what users rely on, and no event is mistaken for one of the kernel's
+. ../lib.sh
+
+mapfile -t modules < <(cd ../.. && ls -d *_trace)
+kernels=tracepoints.$(uname -r) # made by make
+[ -s "$kernels" ] || bail "no $kernels"
+plan $((${#modules[@]} * 6))
+
+# counted MODULE: "EVENT N" for each, N the arguments that BTF knows, the first of which is the probe's own data
+counted() {
+	local name pointer proto
+	bpftool btf dump -B /sys/kernel/btf/vmlinux file "/sys/kernel/btf/$1" >"$btf" 2>/dev/null
+	for name in $names; do
+		pointer=$(grep -oP "TYPEDEF 'btf_trace_$name' type_id=\K\d+" "$btf")
+		proto=$(grep -oP "^\[$pointer\] PTR .*type_id=\K\d+" "$btf")
+		echo "$name $(grep -oP "^\[$proto\] FUNC_PROTO .*vlen=\K\d+" "$btf")"
+	done
+}
+btf=$(mktemp)
+at_exit rm -f "$btf"
+
+for module in "${modules[@]}"; do
+	load "$module"
+	system=$(sed -n 's/^#define TRACE_SYSTEM //p' "../../$module/${module}_events.h")
+	names=$(basename -a "$TRACEFS/events/$system"/*/)
+
+	t_ok "$module: fields are those of the snapshot" diff "$module.fields" <(./abi.sh fields "$module")
+	t_ok "$module: arguments are those of the snapshot" diff "$module.arguments" <(./abi.sh arguments "$module")
+	if [ -e "/sys/kernel/btf/$module" ]; then
+		t_eq "$module: BTF has as many arguments" "$(counted "$module")" \
+			"$(awk -F'[(]' '{ print $1, gsub(/,/, ",", $2) + 2 }' "$module.arguments")"
+	else
+		t_skip "$module: BTF has as many arguments" "this kernel's modules have no BTF"
+	fi
+
+	# bpftrace 0.27 does not offer raw tracepoints that have more.
+	t_eq "$module: no more than five arguments" "$(awk -F, 'NF > 5' "$module.arguments")" ""
+	# A raw tracepoint is found by its bare name.
+	others=$(find $TRACEFS/events -mindepth 2 -maxdepth 2 -type d ! -path "*/$system/*" -printf '%f\n')
+	t_eq "$module: no event of the running kernel has one of the names" "$(grep -xFf <(echo "$names") <<<"$others")" ""
+	t_eq "$module: no tracepoint of the kernel's modules has one" "$(grep -xFf <(echo "$names") "$kernels")" ""
+done

@@ -1,0 +1,62 @@
+# shellcheck shell=bash
+# What tests of one module's events share, on top of lib.sh. The test sets MODULE and SYSTEM.
+
+# shellcheck source=lib.sh
+. ../lib.sh
+
+work=$(mktemp -d)
+at_exit rm -rf "$work"
+
+# trace EVENT…: loads the module and records these events in an instance of this test's own
+trace() {
+	local event
+	load "$MODULE"
+	mk_instance "kstall-$$"
+	for event; do
+		ev_enable "$SYSTEM/$event"
+	done
+}
+
+# run NAME command…: its output goes to $work/NAME. What it traced is then in $work/trace, where the helpers below look.
+run() {
+	local name=$1
+	shift
+	ev_clear
+	"$@" >"$work/$name" 2>"$work/$name.err" || bail "$* failed: $(tail -3 "$work/$name.err" | xargs)"
+	snap
+}
+
+# Of block I/O, only that of the disks in $disks, a regular expression: the root file system's comes at any time.
+disks=
+snap() { grep -E "${disks:+ dev=($disks) |^#| dev= }" "$INSTANCE/trace" >"$work/trace"; }
+
+# said KEY: the value of key= in what the program that wrote $work/out said, each time it did
+said() { grep -oP "\b$1=\K\S+" "$work/out"; }
+
+# Runs awk code over the fields f["key"] of each line of an event; f["comm"] is its last word only.
+ev_awk() {
+	awk -v e=" $1: " 'index($0, e) {
+		split("", f)
+		for (i = 5; i <= NF; i++)
+			if (split($i, kv, "=") == 2)
+				f[kv[1]] = kv[2]
+		'"$2"'
+	} END { '"${3-}"' }' "$work/trace"
+}
+
+# ev_n EVENT [CONDITION]: how many of them; the condition is awk, on f["key"]
+ev_n() { ev_awk "$1" "if (${2-1}) n++" 'print n + 0'; }
+
+# ev_sum EVENT KEY [CONDITION]
+ev_sum() { ev_awk "$1" "if (${3-1}) n += f[\"$2\"]" 'printf "%.0f\n", n'; }
+
+# ev_get EVENT KEY [CONDITION]: the values, in order
+ev_get() { ev_awk "$1" "if (${3-1}) print f[\"$2\"]"; }
+
+# Lines of the status file that say that something was lost.
+status_losses() {
+	grep -E '(missed|recursed|dropped|evicted|unmatched|clamped)=[1-9]' "/sys/kernel/debug/$MODULE/status"
+}
+
+# t_no_losses: the module lost nothing, invented nothing and tripped over nothing. While events are enabled.
+t_no_losses() { t_eq "the status file knows of no loss" "$(status_losses)" ""; }
