@@ -204,9 +204,9 @@ struct kstall_drm_bo {
 };
 
 /* The job's name, after the identity, in every event about one. */
-#define DS_JOB_FIELDS(_j)						\
-	KSTALL_ID_FIELDS(&(_j)->id)					\
-	__string(ring, (_j)->ring ?: "")				\
+#define DS_JOB_FIELDS							\
+	KSTALL_ID_FIELDS						\
+	KSTALL_NAME_FIELD(ring)						\
 	__field(u64, fence_ctx)						\
 	__field(u64, fence_seqno)					\
 	__field(u64, client_id)						\
@@ -215,7 +215,7 @@ struct kstall_drm_bo {
 #define DS_JOB_ASSIGN(_j)						\
 	do {								\
 		KSTALL_ID_ASSIGN(&(_j)->id);				\
-		kstall_assign_str(ring, (_j)->ring ?: "");		\
+		KSTALL_NAME_ASSIGN(ring, (_j)->ring);			\
 		__entry->fence_ctx = (_j)->fence_ctx;			\
 		__entry->fence_seqno = (_j)->fence_seqno;		\
 		__entry->client_id = (_j)->client_id;			\
@@ -224,7 +224,7 @@ struct kstall_drm_bo {
 
 #define DS_JOB_FMT	KSTALL_ID_FMT " ring=%s fence=%llu:%llu client_id=%llu priority=%s"
 #define DS_JOB_ARGS							\
-	KSTALL_ID_ARGS, __get_str(ring), __entry->fence_ctx, __entry->fence_seqno, \
+	KSTALL_ID_ARGS, __entry->ring, __entry->fence_ctx, __entry->fence_seqno, \
 	__entry->client_id, ds_show_priority(__entry->priority)
 
 /* Another job or fence in the event, @_p before each name. */
@@ -307,7 +307,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
 	TP_PROTO(u64 wait_ns, u64 job, u32 credits, int priority, const struct kstall_drm_job *j),
 	TP_ARGS(wait_ns, job, credits, priority, j),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(j)
+		DS_JOB_FIELDS
 		__field(u64, submit_ts)
 		__field(u64, dispatch_ts)
 		__field(u64, wait_us)
@@ -381,7 +381,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
 	TP_PROTO(u64 total_ns, u64 job, u32 credits, int result, const struct kstall_drm_job *j),
 	TP_ARGS(total_ns, job, credits, result, j),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(j)
+		DS_JOB_FIELDS
 		__field(s32, result)
 		__field(u64, total_ns)
 		__field(u64, wait_ns)
@@ -445,12 +445,12 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 	TP_PROTO(u64 wait_ns, u64 job, u64 dep_job, int result, const struct kstall_drm_dep *d),
 	TP_ARGS(wait_ns, job, dep_job, result, d),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(&d->job)
+		DS_JOB_FIELDS
 		__field(s32, result)
 		__field(u64, wait_ns)
 		DS_RIVAL_FIELDS(dep)
-		__string(dep_driver, d->driver)
-		__string(dep_timeline, d->timeline)
+		KSTALL_NAME_FIELD(dep_driver)
+		KSTALL_NAME_FIELD(dep_timeline)
 		__field(bool, dep_pipelined)
 	),
 	TP_fast_assign(
@@ -458,14 +458,14 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 		__entry->result = result;
 		__entry->wait_ns = wait_ns;
 		DS_RIVAL_ASSIGN(dep, d->dep);
-		kstall_assign_str(dep_driver, d->driver);
-		kstall_assign_str(dep_timeline, d->timeline);
+		KSTALL_NAME_ASSIGN(dep_driver, d->driver);
+		KSTALL_NAME_ASSIGN(dep_timeline, d->timeline);
 		__entry->dep_pipelined = d->pipelined;
 	),
 	TP_printk(DS_JOB_FMT " result=%d wait_ns=%llu " DS_RIVAL_FMT("dep")
 		  " dep_driver=%s dep_timeline=%s dep_pipelined=%d",
 		  DS_JOB_ARGS, __entry->result, __entry->wait_ns, DS_RIVAL_ARGS(dep),
-		  __get_str(dep_driver), __get_str(dep_timeline), __entry->dep_pipelined)
+		  __entry->dep_driver, __entry->dep_timeline, __entry->dep_pipelined)
 );
 
 /**
@@ -505,7 +505,7 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
 		 const struct kstall_drm_inversion *v),
 	TP_ARGS(wait_ns, job, low_job, cause, v),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(&v->job)
+		DS_JOB_FIELDS
 		__field(u8, cause)
 		__field(u64, wait_ns)
 		DS_RIVAL_FIELDS(low)
@@ -546,7 +546,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
 	TP_PROTO(u64 handler_ns, u64 job, u32 credits, int none, const struct kstall_drm_job *j),
 	TP_ARGS(handler_ns, job, credits, none, j),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(j)
+		DS_JOB_FIELDS
 		__field(u64, age_ns)
 		__field(u64, handler_ns)
 	),
@@ -585,7 +585,7 @@ KSTALL_TRACE_EVENT(drm_sched_reset,
 	TP_PROTO(u64 reset_ns, u64 job, u32 jobs, int guilty, const struct kstall_drm_job *j),
 	TP_ARGS(reset_ns, job, jobs, guilty, j),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(j)
+		DS_JOB_FIELDS
 		__field(u64, reset_ns)
 		__field(u32, jobs)
 		__field(bool, guilty)
@@ -622,14 +622,14 @@ KSTALL_TRACE_EVENT(drm_sched_entity_migrate,
 	TP_PROTO(u64 none, u64 job, u64 count, int result, const struct kstall_drm_move *m),
 	TP_ARGS(none, job, count, result, m),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(&m->job)
-		__string(from_ring, m->from_ring)
+		DS_JOB_FIELDS
+		KSTALL_NAME_FIELD(from_ring)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(&m->job);
-		kstall_assign_str(from_ring, m->from_ring);
+		KSTALL_NAME_ASSIGN(from_ring, m->from_ring);
 	),
-	TP_printk(DS_JOB_FMT " from_ring=%s", DS_JOB_ARGS, __get_str(from_ring))
+	TP_printk(DS_JOB_FMT " from_ring=%s", DS_JOB_ARGS, __entry->from_ring)
 );
 
 /**
@@ -655,8 +655,8 @@ KSTALL_TRACE_EVENT(drm_sched_entity_kill,
 		 const struct kstall_drm_entity *ent),
 	TP_ARGS(duration_ns, fence_ctx, jobs_lost, op, ent),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&ent->id)
-		__string(ring, ent->ring)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(ring)
 		__field(u64, fence_ctx)
 		__field(u8, op)
 		__field(u64, duration_ns)
@@ -664,14 +664,14 @@ KSTALL_TRACE_EVENT(drm_sched_entity_kill,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&ent->id);
-		kstall_assign_str(ring, ent->ring);
+		KSTALL_NAME_ASSIGN(ring, ent->ring);
 		__entry->fence_ctx = fence_ctx;
 		__entry->op = op;
 		__entry->duration_ns = duration_ns;
 		__entry->jobs_lost = jobs_lost;
 	),
 	TP_printk(KSTALL_ID_FMT " ring=%s fence_ctx=%llu op=%s duration_ns=%llu jobs_lost=%u",
-		  KSTALL_ID_ARGS, __get_str(ring), __entry->fence_ctx,
+		  KSTALL_ID_ARGS, __entry->ring, __entry->fence_ctx,
 		  ds_show_entity_op(__entry->op), __entry->duration_ns, __entry->jobs_lost)
 );
 
@@ -705,7 +705,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
 	TP_PROTO(u64 blocked_ns, u64 job, u32 jobs, int none, const struct kstall_drm_submit *s),
 	TP_ARGS(blocked_ns, job, jobs, none, s),
 	TP_STRUCT__entry(
-		DS_JOB_FIELDS(&s->job)
+		DS_JOB_FIELDS
 		__field(u32, jobs)
 		__field(u64, total_ns)
 		__field(u64, blocked_ns)
@@ -754,14 +754,14 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 		 const struct kstall_drm_wait *w),
 	TP_ARGS(wait_ns, fence, none, result, w),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&w->id)
+		KSTALL_ID_FIELDS
 		__field(u8, kind)
 		__field(u64, wait_ns)
 		__field(s64, result)
 		__field(u64, fence_ctx)
 		__field(u64, fence_seqno)
-		__string(driver, w->wait->driver)
-		__string(timeline, w->wait->timeline)
+		KSTALL_NAME_FIELD(driver)
+		KSTALL_NAME_FIELD(timeline)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -770,13 +770,13 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 		__entry->result = result;
 		__entry->fence_ctx = w->wait->ctx;
 		__entry->fence_seqno = w->wait->seqno;
-		kstall_assign_str(driver, w->wait->driver);
-		kstall_assign_str(timeline, w->wait->timeline);
+		KSTALL_NAME_ASSIGN(driver, w->wait->driver);
+		KSTALL_NAME_ASSIGN(timeline, w->wait->timeline);
 	),
 	TP_printk(KSTALL_ID_FMT " kind=%s wait_ns=%llu result=%lld fence=%llu:%llu driver=%s timeline=%s",
 		  KSTALL_ID_ARGS, ds_show_wait(__entry->kind), __entry->wait_ns,
 		  __entry->result, __entry->fence_ctx, __entry->fence_seqno,
-		  __get_str(driver), __get_str(timeline))
+		  __entry->driver, __entry->timeline)
 );
 
 /**
@@ -805,7 +805,7 @@ KSTALL_TRACE_EVENT(ttm_bo_evict,
 	TP_PROTO(u64 duration_ns, u64 none, u64 bytes, int result, const struct kstall_drm_bo *bo),
 	TP_ARGS(duration_ns, none, bytes, result, bo),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&bo->id)
+		KSTALL_ID_FIELDS
 		__field(s32, owner_pid)
 		__field(s32, owner_tgid)
 		__array(char, owner_comm, TASK_COMM_LEN)
@@ -857,7 +857,7 @@ KSTALL_TRACE_EVENT(ttm_bo_swap,
 	TP_PROTO(u64 duration_ns, u64 none, u64 bytes, int result, const struct kstall_drm_bo *bo),
 	TP_ARGS(duration_ns, none, bytes, result, bo),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&bo->id)
+		KSTALL_ID_FIELDS
 		__field(s32, owner_pid)
 		__field(s32, owner_tgid)
 		__array(char, owner_comm, TASK_COMM_LEN)

@@ -248,7 +248,7 @@ KSTALL_TRACE_EVENT(io_uring_sq_overflow,
 		 const struct kstall_io_uring_sq *sq),
 	TP_ARGS(wait_ns, ring, to_submit, cause, sq),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&sq->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u8, cause)
@@ -301,7 +301,7 @@ KSTALL_TRACE_EVENT(io_uring_sq_full,
 		 const struct kstall_io_uring_sq *sq),
 	TP_ARGS(none, ring, count, to_submit, sq),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&sq->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u32, sq_entries)
@@ -357,7 +357,7 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
 		 const struct kstall_io_uring_cq *cq),
 	TP_ARGS(duration_ns, ring, overflowed, phase, cq),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&cq->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u64, user_data)
@@ -420,7 +420,7 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
 		 const struct kstall_io_uring_req *req),
 	TP_ARGS(total_ns, user_data, len_bytes, result, req),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&req->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u8, opcode)
@@ -483,7 +483,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
 		 const struct kstall_io_uring_req *req),
 	TP_ARGS(none, user_data, pending_reqs, reason, req),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&req->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u8, opcode)
@@ -546,7 +546,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		 const struct kstall_io_uring_block *rq),
 	TP_ARGS(device_ns, user_data, len_bytes, attribution, rq),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&rq->id)
+		KSTALL_ID_FIELDS
 		__field(u32, ring)
 		__field(bool, sqpoll)
 		__field(u8, opcode)
@@ -611,7 +611,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
 		 const struct kstall_writeback *wb),
 	TP_ARGS(pause_ns, none, pages_dirtied, zero, wb),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&wb->id)
+		KSTALL_ID_FIELDS
 		__field(u64, pause_ns)
 		__field(u64, pages_dirtied)
 		__field(u64, dirty_pages)
@@ -658,8 +658,8 @@ KSTALL_TRACE_EVENT(writeback_wait_done,
 	TP_PROTO(u64 wait_ns, u64 ino, u64 pages, int kind, const struct kstall_writeback *wb),
 	TP_ARGS(wait_ns, ino, pages, kind, wb),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&wb->id)
-		__string(sb, wb->sb ?: "")
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(sb)
 		__field(u64, ino)
 		__field(u8, kind)
 		__field(u64, wait_ns)
@@ -667,14 +667,14 @@ KSTALL_TRACE_EVENT(writeback_wait_done,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&wb->id);
-		kstall_assign_str(sb, wb->sb ?: "");
+		KSTALL_NAME_ASSIGN(sb, wb->sb);
 		__entry->ino = ino;
 		__entry->kind = kind;
 		__entry->wait_ns = wait_ns;
 		__entry->pages = pages;
 	),
 	TP_printk(KSTALL_ID_FMT " sb=%s ino=%llu kind=%s wait_ns=%llu pages=%llu",
-		  KSTALL_ID_ARGS, __get_str(sb), __entry->ino, wb_show_kind(__entry->kind),
+		  KSTALL_ID_ARGS, __entry->sb, __entry->ino, wb_show_kind(__entry->kind),
 		  __entry->wait_ns, __entry->pages)
 );
 

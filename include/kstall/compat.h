@@ -16,12 +16,6 @@
 
 #include <generated/kstall_features.h>
 
-#ifdef HAVE_ASSIGN_STR_1ARG
-#define kstall_assign_str(field, src)	__assign_str(field)
-#else
-#define kstall_assign_str(field, src)	__assign_str(field, src)
-#endif
-
 #ifdef HAVE_TRACE_ARRAY_GET_BY_NAME_SYSTEMS
 #define kstall_trace_array_get(name)	trace_array_get_by_name(name, NULL)
 #else

@@ -86,9 +86,27 @@ static inline struct kstall_who kstall_id_who(const struct kstall_id *id)
 	return who;
 }
 
-/* Inside TP_STRUCT__entry(); @_id is a const struct kstall_id *. */
-#define KSTALL_ID_FIELDS(_id)						\
-	__string(dev, (_id)->dev ?: "")					\
+/*
+ * A name in an event, cut off where it is longer. Not a __string(): bpftrace 0.23 (Debian 13)
+ * looks for those at a wrong address, four times as far into the record as they are.
+ */
+#define KSTALL_NAME_LEN		32
+#define KSTALL_NAME_FIELD(name)	__array(char, name, KSTALL_NAME_LEN)
+
+/* Any context; nothing of what was in the ring buffer before is left in @dst. */
+static inline void kstall_name_copy(char *dst, const char *src)
+{
+	ssize_t len = src ? strscpy(dst, src, KSTALL_NAME_LEN) : 0;
+
+	if (len >= 0)
+		memset(dst + len, 0, KSTALL_NAME_LEN - len);
+}
+
+#define KSTALL_NAME_ASSIGN(name, src)	kstall_name_copy(__entry->name, src)
+
+/* Inside TP_STRUCT__entry(). */
+#define KSTALL_ID_FIELDS						\
+	KSTALL_NAME_FIELD(dev)						\
 	__field(s32, dev_node)						\
 	__field(s32, cpu_node)						\
 	__field(s32, pid)						\
@@ -101,7 +119,7 @@ static inline struct kstall_who kstall_id_who(const struct kstall_id *id)
 	do {								\
 		struct kstall_who __who = kstall_id_who(_id);		\
 									\
-		kstall_assign_str(dev, (_id)->dev ?: "");		\
+		KSTALL_NAME_ASSIGN(dev, (_id)->dev);			\
 		__entry->dev_node = (_id)->dev_node;			\
 		__entry->cpu_node = (_id)->cpu_node;			\
 		__entry->pid = __who.pid;				\
@@ -113,7 +131,7 @@ static inline struct kstall_who kstall_id_who(const struct kstall_id *id)
 /* Inside TP_printk(). */
 #define KSTALL_ID_FMT	"dev=%s dev_node=%d cpu_node=%d pid=%d tgid=%d comm=%s cgroup_id=%llu"
 #define KSTALL_ID_ARGS							\
-	__get_str(dev), __entry->dev_node, __entry->cpu_node, __entry->pid, \
+	__entry->dev, __entry->dev_node, __entry->cpu_node, __entry->pid, \
 	__entry->tgid, __entry->comm, __entry->cgroup_id
 
 #endif /* _KSTALL_IDENTITY_H */

@@ -29,7 +29,7 @@ KSTALL_DECLARE_EVENT(kt_huge);
 			 const struct kstall_id *who),			\
 		TP_ARGS(duration_ns, id, count, result, who),		\
 		TP_STRUCT__entry(					\
-			KSTALL_ID_FIELDS(who)				\
+			KSTALL_ID_FIELDS				\
 			__field(u64, duration_ns)			\
 			__field(u64, id)				\
 			__field(u64, count)				\
