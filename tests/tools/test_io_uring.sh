@@ -1,31 +1,12 @@
 #!/usr/bin/env bash
-# description: every bpftrace tool runs unedited on this kernel's bpftrace and counts exactly what a program did
+# description: io_uring_trace's bpftrace tools run unedited on this kernel's bpftrace and count exactly what a program did
 # timeout: 200
 # requires: bpftrace fio
 # shellcheck source=../io_uring/lib.sh
 . ../io_uring/lib.sh
+# shellcheck source=lib.sh
+. ./lib.sh
 plan 27
-
-# workload COMMAND…: what the tools watch, a line each
-workload() { printf '%s\n' "$@" >"$work/workload"; }
-
-# tool NAME: its output while the workload ran is then in $work/NAME
-tool() {
-	"../../scripts/$1.bt" -c "/bin/sh $work/workload" >"$work/$1" 2>"$work/$1.err"
-	t_eq "$1: runs without a warning" "$? $(grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$work/$1.err")" "0 "
-}
-
-# value NAME KEY: of the line "@KEY: value"
-value() { sed -n "s/^@${2//[\[\]]/\\&}: //p" "$work/$1"; }
-
-# entries NAME KEY: the entries of the histogram "@KEY:"
-entries() {
-	awk -v key="@$2:" 'index($0, key) == 1 { on = 1; next } !/^\[/ { on = 0 } on { sub(/.*[])] +/, ""); n += $1 } END { print n + 0 }' \
-		"$work/$1"
-}
-
-# stat NAME KEY count|average|total: of what stats() prints, before and since 0.21
-stat() { value "$1" "$2" | grep -oP "\b$3( =)? \K\d+"; }
 
 # counts NAME MAP WHERE: of fio, over all keys with this place
 counts() { grep -oP "^@$2\[fio, \d+, $3\]: .*count( =)? \K\d+" "$work/$1" | awk '{ n += $1 } END { print n + 0 }'; }
