@@ -3,7 +3,7 @@
 # timeout: 420
 # requires: fio perf bpftrace
 . ./lib.sh
-plan 14
+plan 15
 
 rounds=50
 mk_instance "kstall-$$"
@@ -14,9 +14,16 @@ at_exit unload_if_loaded io_uring_trace
 fio --name=load --ioengine=io_uring --direct=1 --filename=$SCRATCH --size=64M --rw=randrw --bs=4k --iodepth=16 \
 	--iodepth_batch_submit=4 --time_based --runtime=3600 >"$work/fio" 2>&1 &
 fio=$!
-at_exit eval "kill $fio 2>/dev/null; wait $fio"
+at_exit pkill -KILL -x fio
 disk=$(basename "$(readlink $SCRATCH)")
 finished() { awk '{ print $1 + $5 }' "/sys/block/$disk/stat"; }
+
+# A completion that got lost would stop it sooner or later.
+goes_on() {
+	local before
+	before=$(finished)
+	kill -0 $fio && wait_until 60 eval "[ \$(finished) -gt $((before + 100)) ]"
+}
 
 # A moment of its own each time: everything enabled, one event, or enabling still under way.
 one_round() {
@@ -48,7 +55,7 @@ done
 t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
 diag <"$work/errors" | tail -5
 t_range "there was load" $(($(finished) - begin)) $rounds 999999999
-t_ok "the load goes on" kill -0 $fio
+t_ok "the load goes on" goes_on
 t_eq "nothing is left behind" "$(leftovers)" ""
 
 # --- refused ---
@@ -76,4 +83,8 @@ wait $bpftrace
 t_ok "bpftrace is gone" wait_until 30 idle
 t_ok "then rmmod succeeds" wait_until 10 rmmod io_uring_trace
 t_eq "nothing is left behind" "$(leftovers)" ""
-t_ok "the load still goes on" kill -0 $fio
+t_ok "the load still goes on" goes_on
+kill $fio
+ended() { ! kill -0 $fio; }
+t_ok "and ends when it is told to: nothing in flight was lost" wait_until 60 ended
+ended 2>/dev/null || for task in $(pgrep -x fio); do cat "/proc/$task/comm" "/proc/$task/stack"; done | diag
