@@ -23,6 +23,7 @@
  *	signal F		signal it
  *	await F MS		wait for it, at most so long
  *	awaitany F MS, awaitresv F MS
+ *	awaitsync MS		wait for a new syncobj, which never gets a fence
  *	bo MIB, free B, place B, populate B, swapout
  *	lock MS			hold the reservation lock for so long
  *	sleep MS
@@ -43,6 +44,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drm_uapi.h"
 #include "mock_gpu.h"
 
 #define MAX	4096
@@ -201,6 +203,23 @@ static void fence_do(const char *word, int op, const char *which, long ms)
 	printf("%s result=%d ns=%llu\n", word, f.result, now() - t);
 }
 
+static void sync_do(const char *word, long ms)
+{
+	struct drm_syncobj_create create = { };
+	struct drm_syncobj_wait wait = {
+		.handles = (uintptr_t)&create.handle,
+		.count_handles = 1,
+		.flags = DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
+	};
+	u64 t = now();
+	int result;
+
+	ask(word, DRM_IOCTL_SYNCOBJ_CREATE, &create);
+	wait.timeout_nsec = t + ms * 1000000ULL;
+	result = ioctl(fd, DRM_IOCTL_SYNCOBJ_WAIT, &wait) ? -errno : 0;
+	printf("%s result=%d ns=%llu\n", word, result, now() - t);
+}
+
 static void bo_do(const char *word, int op, const char *arg)
 {
 	struct mock_bo b = { .op = op };
@@ -301,6 +320,8 @@ static int do_word(const char *w, char *a, char *b)
 		return bo_do(w, MOCK_BO_VALIDATE, a), 1;
 	if (!strcmp(w, "populate"))
 		return bo_do(w, MOCK_BO_POPULATE, a), 1;
+	if (!strcmp(w, "awaitsync"))
+		return sync_do(w, number(a)), 1;
 	if (!strcmp(w, "lock"))
 		return lock(number(a)), 1;
 	if (!strcmp(w, "sleep"))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: waits for fences, and what a submitter waited in
 . ./lib.sh
-plan 19
+plan 21
 
 wait=dma_fence_wait block=drm_sched_submit_block
 ms=000000
@@ -16,6 +16,9 @@ for kind in single any resv; do
 	t_range "$kind: how long" "$(ev_get $wait wait_ns)" 95$ms "$(said ns)"
 	t_eq "$kind: for which fence" "$(ev_get $wait fence) $(ev_get $wait driver) $(ev_get $wait timeline)" "$(job 0) mock_gpu soft"
 done
+gpu awaitsync 100
+t_eq "syncobj, timed out: one event" "$(ev_get $wait kind) $(ev_get $wait result) $(ev_get $wait tgid)" "syncobj $(said result) $(said pid)"
+t_range "syncobj: how long" "$(ev_get $wait wait_ns)" 95$ms "$(said ns)"
 gpu entity 2 2 run 100000 job 0 await 0 60000 await 0 60000
 t_eq "a job: one event, none for the wait that was over before it began" "$(ev_get $wait fence) $(ev_get $wait driver) $(ev_get $wait timeline)" "$(job 0) drm_sched mock1"
 t_eq "a job: result and waiter" "$(ev_get $wait result) $(ev_get $wait tgid) $(ev_get $wait comm)" "$(said result | head -1) $(said pid) gpu"

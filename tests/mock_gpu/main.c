@@ -574,7 +574,7 @@ static const struct drm_ioctl_desc mock_ioctls[] = {
 DEFINE_DRM_GEM_FOPS(mock_fops);
 
 static const struct drm_driver mock_driver = {
-	.driver_features = DRIVER_GEM | DRIVER_RENDER,
+	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ,
 	.open = mock_open,
 	.postclose = mock_postclose,
 	.ioctls = mock_ioctls,
