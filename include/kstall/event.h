@@ -47,6 +47,8 @@ struct kstall_event {
  * @tables: BIT() of each table its hooks use
  * @fold: if its storms are folded
  * @rare: recorded when recorder=1
+ * @tick: optional, called ten times a second while the event is enabled and has a table; process
+ *	context, may sleep, kstall.lock held
  * @absent: the reason if @event is NULL
  */
 struct kstall_event_def {
@@ -58,6 +60,7 @@ struct kstall_event_def {
 	u32 tables;
 	struct kstall_fold *fold;
 	bool rare;
+	void (*tick)(void);
 	const char *absent;
 };
 

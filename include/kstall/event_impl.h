@@ -170,8 +170,12 @@ static void kstall_tick_work(struct work_struct *work)
 
 	mutex_lock(&kstall.lock);
 	for (i = 0; i < kstall.nr_events; i++) {
-		if (kstall.events[i].fold)
-			kstall_fold_sweep(kstall.events[i].fold, kstall_now());
+		const struct kstall_event_def *def = &kstall.events[i];
+
+		if (def->fold)
+			kstall_fold_sweep(def->fold, kstall_now());
+		if (def->tick && def->event && READ_ONCE(def->event->wanted))
+			def->tick();
 	}
 	for (i = 0; i < kstall.nr_tables; i++) {
 		kstall_inflight_age(kstall.tables[i]);

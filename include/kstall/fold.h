@@ -42,6 +42,7 @@ struct kstall_fold {
 #define KSTALL_FOLD_MAX_REC	192
 
 bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot);
+bool kstall_fold_add(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot);
 void kstall_fold_end(struct kstall_fold *fold, u64 key);
 
 #ifdef KSTALL_MAIN
@@ -72,6 +73,33 @@ bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_s
 		kstall_inflight_unlock(slot);
 		return false;
 	}
+	if (!f->count++)
+		f->first_ns = now;
+	f->last_ns = now;
+	return true;
+}
+
+/**
+ * kstall_fold_add() - something happened that shall not be emitted by itself
+ * @fold: table
+ * @key: whose
+ * @now: kstall_now()
+ * @slot: filled on success, see kstall_fold_hit()
+ *
+ * As kstall_fold_hit(), but the first is folded too: for a caller that has a rate of its own up
+ * to which it emits one by one.
+ *
+ * Context: any but NMI.
+ * Return: false if the table is full and the caller shall emit it after all.
+ */
+bool kstall_fold_add(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot)
+{
+	struct kstall_folded *f;
+	bool found;
+
+	if (!kstall_inflight_find_or_insert(&fold->table, key, now, slot, &found))
+		return false;
+	f = slot->rec;
 	if (!f->count++)
 		f->first_ns = now;
 	f->last_ns = now;

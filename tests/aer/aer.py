@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""Makes PCIe errors.
+
+	aer.py inject BDF uncorrectable correctable [four words of a TLP header]	through aer_inject
+	aer.py storm N BDF correctable		N of them as fast as it goes; with a FIFO priority, so that the kernel's
+						thread waits
+	aer.py firmware BDF severity uncorrectable correctable [TLP header]	through the HEST source; 0 recoverable,
+						1 fatal, 2 corrected
+	aer.py monitor COMMAND			to QEMU's monitor; prints what it says
+	aer.py config BDF [value]		its AER capability's register at +0x14, the correctable mask
+"""
+import mmap, os, struct, sys, time
+
+BLOCK = 0x3e001000
+
+def words(args):
+	return [int(a, 0) for a in args] + [0] * (4 - len(args))
+
+def location(bdf):
+	domain, bus, rest = bdf.split(':')
+	dev, fn = rest.split('.')
+	return int(domain, 16), int(bus, 16), int(dev, 16), int(fn)
+
+def injection(bdf, uncor, cor, tlp):
+	domain, bus, dev, fn = location(bdf)
+	return struct.pack('<4B7I', bus, dev, fn, 0, uncor, cor, *tlp, domain)
+
+def write(data, times=1):
+	fd = os.open('/dev/aer_inject', os.O_WRONLY)
+	for _ in range(times):
+		os.write(fd, data)
+
+def inject(bdf, uncor, cor, *tlp):
+	write(injection(bdf, int(uncor, 0), int(cor, 0), words(tlp)))
+
+def storm(n, bdf, cor):
+	data = injection(bdf, 0, int(cor, 0), words([]))
+	write(data, int(n))
+
+def firmware(bdf, severity, uncor, cor, *tlp):
+	severity = int(severity)
+	domain, bus, dev, fn = location(bdf)
+	base = '/sys/bus/pci/devices/' + bdf
+	vendor, device = (int(open(base + '/' + f).read(), 16) for f in ('vendor', 'device'))
+	aer = struct.pack('<14I', 0, int(uncor, 0), 0x11000000, 0, int(cor, 0), 0x2000, 20, *words(tlp), 7, 0, 0)
+	section = struct.pack('<QIIHHI', 0x8b, 0, 0x200, 0, 0, 0)	# valid: port type, version, device, AER
+	section += struct.pack('<HH3BBBHBBHB', vendor, device, 0, 0, 0, fn, dev, domain, bus, 0, 0, 0)
+	section += bytes(8 + 4 + 60) + aer.ljust(96, b'\0')
+	guid = struct.pack('<IHH8B', 0xd995e954, 0xbbc1, 0x430f, 0xad, 0x91, 0xb4, 0x4d, 0xcb, 0x3c, 0x6f, 0x35)
+	data = guid + struct.pack('<IHBBI', severity, 0x201, 0, 0, len(section)) + bytes(16 + 20) + section
+	block = struct.pack('<IIIII', 0, 0, 0, len(data), severity) + data
+	fd = os.open('/dev/mem', os.O_RDWR | os.O_SYNC)
+	mem = mmap.mmap(fd, 4096, offset=BLOCK)
+	mem[:len(block)] = block
+	mem[:4] = struct.pack('<I', 0x12 if severity == 2 else 0x11)
+	deadline = time.time() + 60
+	while struct.unpack('<I', mem[:4])[0]:		# the kernel acknowledges what it has taken
+		if time.time() > deadline:
+			sys.exit('firmware: nobody polls')
+		time.sleep(0.05)
+
+def monitor(*command):
+	port, = (p for p in os.listdir('/sys/class/virtio-ports')
+		 if open('/sys/class/virtio-ports/%s/name' % p).read() == 'monitor\n')
+	fd = os.open('/dev/' + port, os.O_RDWR | os.O_NONBLOCK)
+	os.write(fd, (' '.join(command) + '\n').encode())
+	said, deadline = '', time.time() + 30
+	while not said.rstrip(' ').endswith('\n(qemu)') and time.time() < deadline:
+		time.sleep(0.1)
+		try:
+			said += os.read(fd, 4096).decode(errors='replace').replace('\r', '')
+		except BlockingIOError:
+			pass
+	print(said)
+
+def config(bdf, value=None):
+	with open('/sys/bus/pci/devices/%s/config' % bdf, 'r+b', buffering=0) as f:
+		where = 0x100
+		while where:
+			f.seek(where)
+			head, = struct.unpack('<I', f.read(4))
+			if head & 0xffff == 1:
+				break
+			where = head >> 20
+		f.seek(where + 0x14)
+		if value is None:
+			print('%#x' % struct.unpack('<I', f.read(4)))
+		else:
+			f.write(struct.pack('<I', int(value, 0)))
+
+globals()[sys.argv[1]](*sys.argv[2:])
