@@ -157,26 +157,26 @@ struct kstall_aer_link {
 };
 
 /* The device, after the identity. */
-#define AER_DEV_FIELDS(_d)						\
+#define AER_DEV_FIELDS							\
 	__field(u16, vendor)						\
 	__field(u16, device)						\
 	__field(u32, class)						\
-	__string(driver, (_d)->driver)					\
-	__string(root_port, (_d)->root_port)
+	KSTALL_NAME_FIELD(driver)					\
+	KSTALL_NAME_FIELD(root_port)
 
 #define AER_DEV_ASSIGN(_d)						\
 	do {								\
 		__entry->vendor = (_d)->vendor;				\
 		__entry->device = (_d)->device;				\
 		__entry->class = (_d)->class;				\
-		kstall_assign_str(driver, (_d)->driver);		\
-		kstall_assign_str(root_port, (_d)->root_port);		\
+		KSTALL_NAME_ASSIGN(driver, (_d)->driver);		\
+		KSTALL_NAME_ASSIGN(root_port, (_d)->root_port);		\
 	} while (0)
 
 #define AER_DEV_FMT	"id=%04x:%04x class=%06x driver=%s root_port=%s"
 #define AER_DEV_ARGS							\
-	__entry->vendor, __entry->device, __entry->class, __get_str(driver), \
-	__get_str(root_port)
+	__entry->vendor, __entry->device, __entry->class, __entry->driver, \
+	__entry->root_port
 
 #endif /* _AER_TRACE_EVENTS_TYPES */
 
@@ -224,11 +224,11 @@ KSTALL_TRACE_EVENT(aer_correctable,
 	TP_PROTO(u64 since_ns, u64 bdf, u64 count, int bit, const struct kstall_aer_cor *e),
 	TP_ARGS(since_ns, bdf, count, bit, e),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&e->id)
-		AER_DEV_FIELDS(&e->cor->dev)
+		KSTALL_ID_FIELDS
+		AER_DEV_FIELDS
 		__field(u8, source)
 		__field(u8, bit)
-		__string(error, aer_cor_name(bit))
+		KSTALL_NAME_FIELD(error)
 		__field(u32, status)
 		__field(u32, mask)
 		__field(u64, count)
@@ -243,7 +243,7 @@ KSTALL_TRACE_EVENT(aer_correctable,
 		AER_DEV_ASSIGN(&e->cor->dev);
 		__entry->source = e->cor->source;
 		__entry->bit = bit;
-		kstall_assign_str(error, aer_cor_name(bit));
+		KSTALL_NAME_ASSIGN(error, aer_cor_name(bit));
 		__entry->status = e->cor->status;
 		__entry->mask = e->cor->mask;
 		__entry->count = count;
@@ -255,7 +255,7 @@ KSTALL_TRACE_EVENT(aer_correctable,
 	),
 	TP_printk(KSTALL_ID_FMT " " AER_DEV_FMT " source=%s error=%s errors=%s status=%#x mask=%#x count=%llu total=%llu since_ns=%llu last_minute=%u first_mono_ns=%llu last_mono_ns=%llu",
 		  KSTALL_ID_ARGS, AER_DEV_ARGS, aer_show_source(__entry->source),
-		  __get_str(error), aer_show_cor(__entry->status), __entry->status,
+		  __entry->error, aer_show_cor(__entry->status), __entry->status,
 		  __entry->mask, __entry->count, __entry->total, __entry->since_ns,
 		  __entry->last_minute, __entry->first_mono_ns, __entry->last_mono_ns)
 );
@@ -297,8 +297,8 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
 	TP_PROTO(u64 none, u64 bdf, u32 status, int severity, const struct kstall_aer_uncor *u),
 	TP_ARGS(none, bdf, status, severity, u),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&u->id)
-		AER_DEV_FIELDS(u->dev)
+		KSTALL_ID_FIELDS
+		AER_DEV_FIELDS
 		__field(u8, source)
 		__field(u8, severity)
 		__field(u32, status)
@@ -308,7 +308,7 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
 		__field(u32, tlp1)
 		__field(u32, tlp2)
 		__field(u32, tlp3)
-		__string(tlp_type, u->tlp_type)
+		KSTALL_NAME_FIELD(tlp_type)
 		__field(u16, tlp_requester)
 		__field(u16, tlp_completer)
 		__field(u8, tlp_tag)
@@ -327,7 +327,7 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
 		__entry->tlp1 = u->tlp[1];
 		__entry->tlp2 = u->tlp[2];
 		__entry->tlp3 = u->tlp[3];
-		kstall_assign_str(tlp_type, u->tlp_type);
+		KSTALL_NAME_ASSIGN(tlp_type, u->tlp_type);
 		__entry->tlp_requester = u->tlp_requester;
 		__entry->tlp_completer = u->tlp_completer;
 		__entry->tlp_tag = u->tlp_tag;
@@ -338,7 +338,7 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
 		  KSTALL_ID_ARGS, AER_DEV_ARGS, aer_show_source(__entry->source),
 		  aer_show_severity(__entry->severity), aer_show_uncor(__entry->status),
 		  __entry->status, __entry->mask, __entry->first_error, __entry->tlp0,
-		  __entry->tlp1, __entry->tlp2, __entry->tlp3, __get_str(tlp_type),
+		  __entry->tlp1, __entry->tlp2, __entry->tlp3, __entry->tlp_type,
 		  __entry->tlp_requester, __entry->tlp_completer, __entry->tlp_tag,
 		  __entry->tlp_bytes, __entry->tlp_addr)
 );
@@ -358,7 +358,7 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
  * @root_port: BDF of the root port above it
  * @step: error_detected, mmio_enabled, reset (of the link, by its port), slot_reset, resume,
  *	recovery (the whole), dpc (containment: from the port's cutting the link to its end)
- * @state: of the channel: normal (after a nonfatal error), frozen (fatal)
+ * @state: of the channel: normal (after a nonfatal error), frozen (fatal), failed, or -
  * @answer: none, can_recover, need_reset, disconnect, recovered, no_aer_driver, or - where there
  *	is none; of error_detected the driver's own, of mmio_enabled and slot_reset as merged with
  *	those of the devices before, of recovery the result
@@ -377,8 +377,8 @@ KSTALL_TRACE_EVENT(aer_recovery,
 		 const struct kstall_aer_recovery *r),
 	TP_ARGS(duration_ns, bdf, devices, answer, r),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&r->id)
-		AER_DEV_FIELDS(r->dev)
+		KSTALL_ID_FIELDS
+		AER_DEV_FIELDS
 		__field(u8, step)
 		__field(u8, state)
 		__field(u8, answer)
@@ -405,7 +405,7 @@ KSTALL_TRACE_EVENT(aer_recovery,
 /**
  * pcie_link_change - a link's speed or width fell or recovered
  *
- * No task has caused it: pid, tgid and cgroup_id are 0, comm is empty.
+ * The argument to_total_mts is to_mts times to_width. No task has caused it: pid, tgid and cgroup_id are 0, comm is empty.
  *
  * @dev: BDF of the port at the link's upper end
  * @vendor: its vendor ID
@@ -423,7 +423,7 @@ KSTALL_TRACE_EVENT(aer_recovery,
  * @max_mts: what the port is capable of; the device may be capable of less
  * @max_width: lanes the port has
  *
- * Arguments: 0, bdf, to_mts * to_width, means, struct.
+ * Arguments: 0, bdf, to_total_mts, means, struct.
  * Parameter: link_poll_ms (default 1000, 0: never), for all users.
  * Overhead: while enabled, two reads of configuration space of each port every link_poll_ms.
  * Reach: 6.1 and later. Before 7.0 changes that are over before the next poll are not seen. What a
@@ -433,8 +433,8 @@ KSTALL_TRACE_EVENT(pcie_link_change,
 	TP_PROTO(u64 none, u64 bdf, u64 to_total_mts, int means, const struct kstall_aer_link *l),
 	TP_ARGS(none, bdf, to_total_mts, means, l),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&l->id)
-		AER_DEV_FIELDS(l->dev)
+		KSTALL_ID_FIELDS
+		AER_DEV_FIELDS
 		__field(u8, bus)
 		__field(u8, means)
 		__field(u32, from_mts)

@@ -2,13 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """Makes PCIe errors.
 
-	aer.py inject BDF uncorrectable correctable [four words of a TLP header]	through aer_inject
-	aer.py storm N BDF correctable		N of them as fast as it goes; with a FIFO priority, so that the kernel's
-						thread waits
-	aer.py firmware BDF severity uncorrectable correctable [TLP header]	through the HEST source; 0 recoverable,
-						1 fatal, 2 corrected
-	aer.py monitor COMMAND			to QEMU's monitor; prints what it says
-	aer.py config BDF [value]		its AER capability's register at +0x14, the correctable mask
+	aer.py inject BDF uncorrectable correctable [TLP header]	through aer_inject
+	aer.py storm N BDF correctable	N of them as fast as it goes
+	aer.py paced N BDF correctable	each after the kernel has dealt with the one before
+	aer.py firmware BDF severity uncorrectable correctable [TLP header]
+					through the HEST source; severity 0 recoverable, 1 fatal, 2 corrected
+	aer.py monitor COMMAND		to QEMU's monitor; prints what it says
+	aer.py mask BDF [value]		the AER capability's mask of correctable errors
+
+A TLP header is four numbers.
 """
 import mmap, os, struct, sys, time
 
@@ -37,6 +39,20 @@ def inject(bdf, uncor, cor, *tlp):
 def storm(n, bdf, cor):
 	data = injection(bdf, 0, int(cor, 0), words([]))
 	write(data, int(n))
+
+def paced(n, bdf, cor):
+	data = injection(bdf, 0, int(cor, 0), words([]))
+	def errors():
+		with open('/sys/bus/pci/devices/%s/aer_dev_correctable' % bdf) as f:
+			return sum(int(line.split()[1]) for line in f if not line.startswith('TOTAL'))
+	for _ in range(int(n)):
+		before, deadline = errors(), time.time() + 60
+		write(data)
+		# counted, and the status cleared: what comes before that would be cleared with it
+		while errors() == before or register(bdf, 0x10):
+			if time.time() > deadline:
+				sys.exit('paced: the kernel does not count it')
+			time.sleep(0.001)
 
 def firmware(bdf, severity, uncor, cor, *tlp):
 	severity = int(severity)
@@ -74,19 +90,23 @@ def monitor(*command):
 			pass
 	print(said)
 
-def config(bdf, value=None):
+def register(bdf, where, value=None):
 	with open('/sys/bus/pci/devices/%s/config' % bdf, 'r+b', buffering=0) as f:
-		where = 0x100
-		while where:
-			f.seek(where)
+		aer = 0x100
+		while True:
+			f.seek(aer)
 			head, = struct.unpack('<I', f.read(4))
 			if head & 0xffff == 1:
 				break
-			where = head >> 20
-		f.seek(where + 0x14)
-		if value is None:
-			print('%#x' % struct.unpack('<I', f.read(4)))
-		else:
-			f.write(struct.pack('<I', int(value, 0)))
+			aer = head >> 20
+		f.seek(aer + where)
+		if value is not None:
+			f.write(struct.pack('<I', value))
+			return value
+		return struct.unpack('<I', f.read(4))[0]
+
+def mask(bdf, value=None):
+	value = register(bdf, 0x14, value and int(value, 0))
+	print('%#x' % value)
 
 globals()[sys.argv[1]](*sys.argv[2:])
