@@ -12,7 +12,7 @@
 
 A TLP header is four numbers.
 """
-import mmap, os, struct, sys, time
+import errno, mmap, os, struct, sys, time
 
 BLOCK = 0x3e001000
 
@@ -30,8 +30,13 @@ def injection(bdf, uncor, cor, tlp):
 
 def write(data, times=1):
 	fd = os.open('/dev/aer_inject', os.O_WRONLY)
-	for _ in range(times):
-		os.write(fd, data)
+	while times:
+		try:
+			os.write(fd, data)
+			times -= 1
+		except OSError as e:
+			if e.errno != errno.EBUSY:	# the interrupt of the one before has yet to come
+				raise
 
 def inject(bdf, uncor, cor, *tlp):
 	write(injection(bdf, int(uncor, 0), int(cor, 0), words(tlp)))
