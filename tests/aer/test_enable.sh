@@ -19,12 +19,12 @@ for event in aer_correctable aer_uncorrectable aer_recovery pcie_link_change; do
 done
 t_eq "disabled: nothing armed, nothing allocated" "$(grep -cE 'state=(armed|allocated)' $status)" 0
 
-# errors come all the time; the module comes and goes
+# errors come all the time, though not more than the kernel's log can take; the module comes and goes
 ev_enable aer
 at_exit eval 'is_loaded aer_trace && ev_disable aer'
-while :; do python3 ./aer.py storm 2000 "$NIC" 0x41 || exit; done &
+while python3 ./aer.py storm 100 "$NIC" 0x41; do :; done &
 load=$!
-at_exit kill $load
+at_exit eval 'kill $load 2>/dev/null'
 for round in 1 2 3; do
 	sleep 2
 	t_ok "rmmod under load, round $round" rmmod aer_trace
