@@ -71,6 +71,9 @@ struct kstall_hook_stats {
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
  * @ret: return probe
+ * @resolve: instead of by a name of @targets, the function is found by its address, in process
+ *	context with kstall.lock held; 0: there is none now, the hook waits. Call
+ *	kstall_hooks_refresh() when it may have changed
  * @state: see &enum kstall_state; this and all below under kstall.lock
  * @err: errno of the last attempt, 0 if it went well
  * @target: the name in use
@@ -82,6 +85,7 @@ struct kstall_hook_stats {
  * @stats: per-CPU counters
  * @missed: hits lost by registrations that are gone
  * @bytes: memory held while armed
+ * @addr: of the function in use, with @resolve
  */
 struct kstall_hook {
 	const char *name;
@@ -93,6 +97,7 @@ struct kstall_hook {
 	void *probe;
 	kstall_enter_t enter;
 	kstall_return_t ret;
+	unsigned long (*resolve)(void);
 
 	enum kstall_state state;
 	int err;
@@ -107,6 +112,7 @@ struct kstall_hook {
 	struct kstall_hook_stats __percpu *stats;
 	u64 missed;
 	size_t bytes;
+	unsigned long addr;
 };
 
 /* An upstream tracepoint, by name; @_probe is made by KSTALL_PROBE(). */
@@ -189,6 +195,7 @@ static __always_inline void kstall_leave(struct kstall_hook *hook)
 	}
 
 unsigned long kstall_symbol(const char *name);
+void kstall_hooks_refresh(void);
 
 #ifdef KSTALL_MAIN
 #include <kstall/hook_impl.h>

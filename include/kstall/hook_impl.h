@@ -104,6 +104,7 @@ static bool kstall_module_loaded(const char *module)
 	return state != MODULE_STATE_GOING;
 }
 
+static void kstall_kick(void);
 static void kstall_kick_and_wait(void);
 static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
@@ -145,14 +146,18 @@ static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *reg
  */
 static int kstall_attach_function(struct kstall_hook *hook)
 {
+	const char *name = hook->resolve ? NULL : hook->target;
+
 	if (hook->kind == KSTALL_KIND_ENTRY) {
 		memset(&hook->kp, 0, sizeof(hook->kp));
-		hook->kp.symbol_name = hook->target;
+		hook->kp.symbol_name = name;
+		hook->kp.addr = (kprobe_opcode_t *)hook->addr;
 		hook->kp.pre_handler = kstall_entry_handler;
 		return register_kprobe(&hook->kp);
 	}
 	memset(&hook->rp, 0, sizeof(hook->rp));
-	hook->rp.kp.symbol_name = hook->target;
+	hook->rp.kp.symbol_name = name;
+	hook->rp.kp.addr = (kprobe_opcode_t *)hook->addr;
 	hook->rp.entry_handler = kstall_pair_entry;
 	hook->rp.handler = kstall_pair_return;
 	hook->rp.data_size = sizeof(struct kstall_hook *) + hook->data_size;
@@ -170,6 +175,16 @@ static bool kstall_function_name(struct kstall_hook *hook, int n)
 	if (hook->module)
 		len = scnprintf(hook->target, sizeof(hook->target), "%s:", hook->module);
 	return kstall_nth_name(hook->targets, n, hook->target + len, sizeof(hook->target) - len);
+}
+
+/* Return: 0, the errno of register_kprobe(), or -ENODEV: there is none now. */
+static int kstall_attach_resolved(struct kstall_hook *hook)
+{
+	hook->addr = hook->resolve();
+	if (!hook->addr)
+		return -ENODEV;
+	snprintf(hook->target, sizeof(hook->target), "%ps", (void *)hook->addr);
+	return kstall_attach_function(hook);
 }
 
 /* Tries @attach on every alternative until one works or fails for another reason than its name. */
@@ -229,13 +244,15 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 	}
 	if (kstall_is_tracepoint(hook))
 		ret = kstall_attach_tracepoint(hook);
+	else if (hook->resolve)
+		ret = kstall_attach_resolved(hook);
 	else
 		ret = kstall_first_function(hook, kstall_attach_function);
 
 	if (!ret) {
 		hook->err = 0;
 		hook->state = KSTALL_ARMED;
-	} else if (kstall_target_absent(hook)) {
+	} else if (kstall_target_absent(hook) || (hook->resolve && ret == -ENODEV)) {
 		hook->err = 0;
 		hook->state = KSTALL_WAITING;
 	} else {
@@ -312,6 +329,37 @@ static void kstall_hooks_sync(u64 wanted)
 		if (wanted & BIT_ULL(i) && kstall.hooks[i].state != KSTALL_ARMED)
 			kstall_hook_arm(&kstall.hooks[i]);
 	}
+}
+
+/**
+ * kstall_hooks_refresh() - what a hook's resolve says may have changed
+ *
+ * Process context, kstall.lock held. Hooks whose function is another one now are disarmed here;
+ * the worker arms them and those that waited.
+ */
+void kstall_hooks_refresh(void)
+{
+	bool again = false;
+	unsigned int i;
+	u64 go = 0;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+		unsigned long addr;
+
+		if (!hook->resolve ||
+		    (hook->state != KSTALL_ARMED && hook->state != KSTALL_WAITING))
+			continue;
+		addr = hook->resolve();
+		if (addr == hook->addr || (hook->state == KSTALL_ARMED && !addr))
+			continue;
+		again = true;
+		if (hook->state == KSTALL_ARMED)
+			go |= BIT_ULL(i);
+	}
+	kstall_hooks_disarm(go);
+	if (again)
+		kstall_kick();
 }
 
 /* ---- targets that come and go ---- */
@@ -422,6 +470,8 @@ static void kstall_hooks_dry_run(void)
 
 		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
+		else if (hook->resolve)
+			ret = 0;
 		else
 			ret = kstall_first_function(hook, kstall_try_function);
 		if (ret && !kstall_target_absent(hook))

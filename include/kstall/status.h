@@ -21,14 +21,14 @@ static unsigned int kstall_event_users(const struct kstall_event *event)
 	return READ_ONCE(event->class_users) ?: READ_ONCE(event->wanted);
 }
 
-/* The module a wanted event waits for, NULL if it waits for none. */
+/* The module, or what stands for one, that a wanted event waits for; NULL: it waits for none. */
 static const char *kstall_event_waits_for(const struct kstall_event_def *def)
 {
 	unsigned int i;
 
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		if (def->hooks & BIT_ULL(i) && kstall.hooks[i].state == KSTALL_WAITING)
-			return kstall.hooks[i].module;
+			return kstall.hooks[i].module ?: kstall.hooks[i].targets;
 	}
 	return NULL;
 }
@@ -71,7 +71,7 @@ static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
 	if (hook->state == KSTALL_ARMED)
 		seq_puts(m, "armed");
 	else if (hook->state == KSTALL_WAITING)
-		seq_printf(m, "waiting-for:%s", hook->module);
+		seq_printf(m, "waiting-for:%s", hook->module ?: hook->targets);
 	else if (hook->err)
 		seq_printf(m, "failed errno=%d", -hook->err);
 	else
