@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0
+/* domain.c - flushes of the IOMMUs' TLBs, and which devices wait for them */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/pci.h>
+#include <linux/uaccess.h>
+#include <trace/events/iommu.h>
+
+#include "iommu_trace.h"
+#include "iommu_trace_events.h"
+
+const struct kstall_who it_nobody;
+
+/* ---- which domains there are ---- */
+
+/* A device has been attached to a domain since the last look. */
+static bool it_attached = true;
+
+/*
+ * A domain of a device, and its operations. The domain is not ours to hold and may be freed at
+ * any moment: nothing is read from it that may fault, and what is read is only kept or compared.
+ */
+static struct iommu_domain *it_domain_of(struct device *dev, struct iommu_domain_ops *ops)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+	const struct iommu_domain_ops *its;
+	unsigned int type;
+
+	if (IS_ERR_OR_NULL(domain) || get_kernel_nofault(type, &domain->type) ||
+	    !(type & __IOMMU_DOMAIN_PAGING) || get_kernel_nofault(its, &domain->ops) ||
+	    copy_from_kernel_nofault(ops, its, sizeof(*ops)))
+		return NULL;
+	return domain;
+}
+
+/* The IOMMU's driver: "intel_iommu" of "intel_iommu_ops" */
+static void it_driver_name(const struct iommu_device *iommu, char *name, size_t size)
+{
+	char sym[KSYM_SYMBOL_LEN];
+	char *suffix;
+
+	sprint_symbol_no_offset(sym, (unsigned long)iommu->ops);
+	sym[strcspn(sym, " ")] = '\0';
+	suffix = strrchr(sym, '_');
+	if (suffix && !strcmp(suffix, "_ops"))
+		*suffix = '\0';
+	strscpy(name, sym, size);
+}
+
+static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 scan)
+{
+	struct it_home home = { .node = dev_to_node(dev), .scan = scan };
+	struct iommu_device *iommu = dev->iommu ? dev->iommu->iommu_dev : NULL;
+	struct kstall_slot slot;
+	struct it_home *rec;
+	bool found;
+
+	strscpy(home.dev, dev_name(dev), sizeof(home.dev));
+	if (iommu) {
+		it_driver_name(iommu, home.driver, sizeof(home.driver));
+		if (iommu->dev)
+			strscpy(home.iommu, dev_name(iommu->dev), sizeof(home.iommu));
+	}
+	if (!kstall_inflight_find_or_insert(&it_homes, (unsigned long)domain, scan, &slot, &found))
+		return;
+	rec = slot.rec;
+	if (rec->scan != scan)
+		*rec = home;
+	rec->devices++;
+	kstall_inflight_unlock(&slot);
+}
+
+/* Looks at all devices: who is in which domain. Process context, may sleep. */
+static void it_scan(struct iommu_domain_ops *first)
+{
+	struct pci_dev *pdev = NULL;
+	u64 scan = kstall_now();
+
+	memset(first, 0, sizeof(*first));
+	for_each_pci_dev(pdev) {
+		struct iommu_domain_ops ops;
+		struct iommu_domain *domain = it_domain_of(&pdev->dev, &ops);
+
+		if (!domain)
+			continue;
+		if (!first->iotlb_sync)
+			*first = ops;
+		it_home_note(domain, &pdev->dev, scan);
+	}
+}
+
+/*
+ * The flushing functions of this node's IOMMU driver, whichever it is: what the core calls
+ * through domain->ops. Names would not do, arm-smmu and arm-smmu-v3 have the same.
+ */
+unsigned long it_resolve_sync(void)
+{
+	struct iommu_domain_ops ops;
+
+	it_scan(&ops);
+	return (unsigned long)ops.iotlb_sync;
+}
+
+unsigned long it_resolve_flush_all(void)
+{
+	struct iommu_domain_ops ops;
+
+	it_scan(&ops);
+	return (unsigned long)ops.flush_iotlb_all;
+}
+
+/* Ten times a second while an event of flushes is enabled. */
+void it_rescan(void)
+{
+	if (xchg(&it_attached, false))
+		kstall_hooks_refresh();
+}
+
+/* iommu:attach_device_to_domain, before the device's domain has changed: look later. */
+KSTALL_PROBE(it_on_attach, TP_PROTO(struct device *dev), TP_ARGS(dev))
+{
+	WRITE_ONCE(it_attached, true);
+}
+KSTALL_CHECK_PROBE(attach_device_to_domain, it_on_attach);
+
+/* For the status file. Process context. */
+void it_translated(unsigned int *devices, unsigned int *translated)
+{
+	struct pci_dev *pdev = NULL;
+
+	*devices = 0;
+	*translated = 0;
+	for_each_pci_dev(pdev) {
+		++*devices;
+		*translated += it_dma_iommu(&pdev->dev);
+	}
+}
+
+/* ---- a flush ---- */
+
+/* Return: false, and an empty home, if it was not among the devices at the last look. */
+static bool it_home_peek(const struct iommu_domain *domain, struct it_home *home)
+{
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(&it_homes, (unsigned long)domain, &slot)) {
+		*home = (struct it_home){ .node = NUMA_NO_NODE };
+		return false;
+	}
+	*home = *(struct it_home *)slot.rec;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+static void it_sync_emit(const struct it_sync_call *call, bool all, u64 duration_ns)
+{
+	struct kstall_iommu_sync e = { .call = call, .all = all };
+	struct it_home home;
+	u64 pages = 0;
+
+	if (!kstall_long_enough(&kstall_event_iommu_iotlb_sync, duration_ns))
+		return;
+	it_home_peek(call->domain, &home);
+	if (call->start <= call->end)
+		pages = (call->end - call->start + 1) >> PAGE_SHIFT;
+	e.id = it_id(home.dev, home.node);
+	e.home = &home;
+	trace_iommu_iotlb_sync(duration_ns, call->start, pages, all, &e);
+}
+
+/* iotlb_sync(struct iommu_domain *, struct iommu_iotlb_gather *) */
+bool it_sync_enter(void *data, struct pt_regs *regs)
+{
+	const struct iommu_iotlb_gather *gather = (void *)regs_get_kernel_argument(regs, 1);
+	struct it_sync_call *call = data;
+
+	call->domain = (struct iommu_domain *)regs_get_kernel_argument(regs, 0);
+	call->type = call->domain->type;
+	call->start = gather->start;
+	call->end = gather->end;
+	call->pgsize = gather->pgsize;
+	call->start_ns = kstall_now();
+	return true;
+}
+
+void it_sync_return(void *data, struct pt_regs *regs)
+{
+	const struct it_sync_call *call = data;
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	it_part_add(0, 0, duration_ns, 0);
+	if (trace_iommu_iotlb_sync_enabled())
+		it_sync_emit(call, false, duration_ns);
+}
+
+/* flush_iotlb_all(struct iommu_domain *) */
+bool it_flush_enter(void *data, struct pt_regs *regs)
+{
+	struct it_sync_call *call = data;
+
+	call->domain = (struct iommu_domain *)regs_get_kernel_argument(regs, 0);
+	call->type = call->domain->type;
+	call->start = 0;
+	call->end = U64_MAX;
+	call->pgsize = 0;
+	call->start_ns = kstall_now();
+	return true;
+}
+
+static void it_queue_emit(const struct it_sync_call *call, u64 duration_ns)
+{
+	struct kstall_iommu_fq e = { .call = call };
+	struct it_queue queue = { };
+	struct kstall_slot slot;
+	struct it_home home;
+	u8 reason = IT_FQ_FULL;
+
+	kstall_inflight_take(&it_queues, (unsigned long)call->domain, &queue);
+	if (kstall_inflight_find(&it_timers, it_context(), &slot)) {
+		kstall_inflight_unlock(&slot);
+		reason = IT_FQ_TIMEOUT;
+	}
+	if (!kstall_long_enough(&kstall_event_iommu_fq_flush, duration_ns))
+		return;
+	it_home_peek(call->domain, &home);
+	e.id = it_id(home.dev, home.node);
+	e.home = &home;
+	e.bytes = queue.bytes;
+	e.waited_ns = queue.first_ns ? kstall_delta(call->start_ns, queue.first_ns) : 0;
+	trace_iommu_fq_flush(duration_ns, 0, queue.entries, reason, &e);
+}
+
+void it_flush_return(void *data, struct pt_regs *regs)
+{
+	const struct it_sync_call *call = data;
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	it_part_add(0, 0, duration_ns, 0);
+	if (trace_iommu_iotlb_sync_enabled())
+		it_sync_emit(call, true, duration_ns);
+	if (trace_iommu_fq_flush_enabled() && call->type == IOMMU_DOMAIN_DMA_FQ)
+		it_queue_emit(call, duration_ns);
+}
+
+/* fq_flush_timeout(struct timer_list *): flushes inside are for time, others for a full queue */
+bool it_timer_enter(void *data, struct pt_regs *regs)
+{
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_insert(&it_timers, it_context(), kstall_now(), &slot))
+		return false;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+void it_timer_return(void *data, struct pt_regs *regs)
+{
+	u64 rec;
+
+	kstall_inflight_take(&it_timers, it_context(), &rec);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* iommu_trace.h - what the module's files share */
+#ifndef _IOMMU_TRACE_H
+#define _IOMMU_TRACE_H
+
+#include <kstall/event.h>
+#include <kstall/identity.h>
+
+#include "iommu_compat.h"
+
+#define IT_NAME_LEN	24
+
+/**
+ * struct it_home - whose domain it is; key: iommu_domain, only compared
+ * @dev: the first device in it
+ * @driver: of the IOMMU
+ * @iommu: the IOMMU's name
+ * @node: NUMA node of the device
+ * @devices: how many there are
+ * @scan: the look in which they were counted
+ */
+struct it_home {
+	char dev[IT_NAME_LEN];
+	char driver[IT_NAME_LEN];
+	char iommu[IT_NAME_LEN];
+	s32 node;
+	u32 devices;
+	u64 scan;
+};
+
+/* Unmaps that wait for a flush; key: iommu_domain */
+struct it_queue {
+	u64 first_ns;
+	u64 bytes;
+	u32 entries;
+};
+
+/**
+ * struct it_parts - what a DMA mapping call did inside; key: it_context()
+ * @iova_ns: in the IOVA allocator
+ * @map_ns: in the IOMMU's page table
+ * @sync_ns: flushing its TLB
+ * @bounced: bytes that went through bounce buffers
+ */
+struct it_parts {
+	u64 iova_ns;
+	u64 map_ns;
+	u64 sync_ns;
+	u64 bounced;
+};
+
+/* What the pair hooks carry from a function's entry to its return. */
+
+/* domain->ops->iotlb_sync(), flush_iotlb_all() */
+struct it_sync_call {
+	struct iommu_domain *domain;
+	u64 start_ns;
+	u64 start;
+	u64 end;
+	u64 pgsize;
+	u32 type;
+};
+
+/* what mapping and unmapping do inside */
+struct it_part_call {
+	u64 start_ns;
+	u64 bytes;
+};
+
+/* dma_map_*(), dma_unmap_*() */
+struct it_map_call {
+	struct device *dev;
+	struct scatterlist *sg;
+	u64 start_ns;
+	u64 addr;
+	u64 bytes;
+	u32 nents;
+	u8 op;
+	u8 dir;
+	bool p2p;
+};
+
+/* swiotlb_bounce() */
+struct it_bounce_call {
+	struct device *dev;
+	u64 start_ns;
+	u64 bytes;
+	u8 dir;
+};
+
+/* Largest number of segments whose lengths are added up for an event. */
+#define IT_MAX_SEGMENTS	16384
+
+extern struct kstall_inflight it_homes;
+extern struct kstall_inflight it_queues;
+extern struct kstall_inflight it_timers;
+extern struct kstall_inflight it_calls;
+
+extern const struct kstall_who it_nobody;
+
+/*
+ * What happens here and now, until it returns: of the task or of the interrupt that interrupts
+ * it, which are told apart in the pointer's lowest bits.
+ */
+static inline u64 it_context(void)
+{
+	return (unsigned long)current | interrupt_context_level();
+}
+
+/* In an interrupt the task is somebody who happens to run. */
+static inline struct kstall_id it_id(const char *dev, s32 node)
+{
+	return (struct kstall_id){ .dev = dev, .dev_node = node, .cpu_node = numa_node_id(),
+				   .task = current, .who = in_task() ? NULL : &it_nobody };
+}
+
+/* Adds to the mapping call that is under way in this context, if there is one. */
+void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced);
+
+/* domain.c */
+unsigned long it_resolve_sync(void);
+unsigned long it_resolve_flush_all(void);
+void it_rescan(void);
+void it_on_attach(void *hook, struct device *dev);
+bool it_sync_enter(void *data, struct pt_regs *regs);
+void it_sync_return(void *data, struct pt_regs *regs);
+bool it_flush_enter(void *data, struct pt_regs *regs);
+void it_flush_return(void *data, struct pt_regs *regs);
+bool it_timer_enter(void *data, struct pt_regs *regs);
+void it_timer_return(void *data, struct pt_regs *regs);
+void it_translated(unsigned int *devices, unsigned int *translated);
+
+/* map.c */
+bool it_map_single_enter(void *data, struct pt_regs *regs);
+void it_map_single_return(void *data, struct pt_regs *regs);
+bool it_map_sg_enter(void *data, struct pt_regs *regs);
+void it_map_sg_return(void *data, struct pt_regs *regs);
+bool it_link_enter(void *data, struct pt_regs *regs);
+void it_link_return(void *data, struct pt_regs *regs);
+bool it_unmap_single_enter(void *data, struct pt_regs *regs);
+bool it_unmap_sg_enter(void *data, struct pt_regs *regs);
+bool it_unlink_enter(void *data, struct pt_regs *regs);
+bool it_destroy_enter(void *data, struct pt_regs *regs);
+void it_unmap_return(void *data, struct pt_regs *regs);
+bool it_part_enter(void *data, struct pt_regs *regs);
+bool it_unmap_part_enter(void *data, struct pt_regs *regs);
+void it_iova_return(void *data, struct pt_regs *regs);
+void it_map_return(void *data, struct pt_regs *regs);
+void it_sync_part_return(void *data, struct pt_regs *regs);
+bool it_bounce_enter(void *data, struct pt_regs *regs);
+void it_bounce_return(void *data, struct pt_regs *regs);
+
+#endif /* _IOMMU_TRACE_H */

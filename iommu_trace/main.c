@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * iommu_trace - what DMA costs before and after the transfer itself
+ *
+ * Follows the mapping of memory for devices, what of it is translation, the flushes of the IOMMU's
+ * TLB that unmapping waits for, and copies through bounce buffers.
+ *
+ * What is hooked and which event needs it stands in the tables here; the probes are in domain.c
+ * (flushes, and whose they are) and map.c.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#define KSTALL_MAIN
+#include <kstall/core.h>
+
+#include "iommu_trace.h"
+
+#define CREATE_TRACE_POINTS
+#include "iommu_trace_events.h"
+
+#define MINUTE	(60 * (u64)NSEC_PER_SEC)
+
+struct kstall_inflight it_homes = {
+	.name = "domains", .capacity = 4096, .rec_size = sizeof(struct it_home),
+	.max_age_ns = 60 * MINUTE,
+};
+struct kstall_inflight it_queues = {
+	.name = "queues", .capacity = 4096, .rec_size = sizeof(struct it_queue),
+	.max_age_ns = MINUTE,
+};
+struct kstall_inflight it_timers = {
+	.name = "timers", .capacity = 256, .rec_size = sizeof(u64), .max_age_ns = MINUTE,
+};
+struct kstall_inflight it_calls = {
+	.name = "calls", .capacity = 4096, .rec_size = sizeof(struct it_parts),
+	.max_age_ns = MINUTE,
+};
+
+enum { T_HOMES, T_QUEUES, T_TIMERS, T_CALLS };
+
+static struct kstall_inflight *tables[] = {
+	[T_HOMES] = &it_homes,
+	[T_QUEUES] = &it_queues,
+	[T_TIMERS] = &it_timers,
+	[T_CALLS] = &it_calls,
+};
+
+/* What is inside comes before what it is part of: a call that is followed is followed whole. */
+enum {
+	H_ATTACH, H_SYNC, H_FLUSH_ALL, H_TIMER,
+	H_IOVA, H_IOVA_FREE, H_MAP_PART, H_MAP_SG_PART, H_SYNC_PART, H_UNMAP_PART, H_BOUNCE,
+	H_MAP, H_MAP_SG, H_LINK, H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
+};
+
+#define IT_PART(_name, _targets, _enter, _ret)				\
+	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_part_call), _enter, _ret)
+#define IT_CALL(_name, _targets, _enter, _ret)				\
+	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_map_call), _enter, _ret)
+
+static struct kstall_hook hooks[] = {
+	[H_ATTACH] = KSTALL_TRACEPOINT("attach", NULL, "attach_device_to_domain", it_on_attach),
+	[H_SYNC] = KSTALL_PAIR("sync", NULL, "iotlb_sync", sizeof(struct it_sync_call),
+			       it_sync_enter, it_sync_return, .resolve = it_resolve_sync),
+	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_iotlb_all",
+				    sizeof(struct it_sync_call), it_flush_enter, it_flush_return,
+				    .resolve = it_resolve_flush_all),
+	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
+	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_return),
+	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
+	/* 6.1 has variants for those who must not sleep, which DMA uses. */
+	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map", it_part_enter, it_map_return),
+	[H_MAP_SG_PART] = IT_PART("map_sg", "iommu_map_sg_atomic|iommu_map_sg", it_part_enter,
+				  it_map_return),
+	[H_SYNC_PART] = IT_PART("sync_map", "iommu_sync_map", it_part_enter, it_sync_part_return),
+	[H_UNMAP_PART] = IT_PART("unmap", "iommu_unmap_fast", it_unmap_part_enter, it_map_return),
+	[H_BOUNCE] = KSTALL_PAIR("bounce", NULL, "swiotlb_bounce", sizeof(struct it_bounce_call),
+				 it_bounce_enter, it_bounce_return),
+	[H_MAP] = IT_CALL("dma_map", IT_MAP_SINGLE, it_map_single_enter, it_map_single_return),
+	[H_MAP_SG] = IT_CALL("dma_map_sg", "__dma_map_sg_attrs", it_map_sg_enter,
+			     it_map_sg_return),
+	[H_LINK] = IT_CALL("dma_link", "dma_iova_link", it_link_enter, it_link_return),
+	[H_UNMAP] = IT_CALL("dma_unmap", IT_UNMAP_SINGLE, it_unmap_single_enter, it_unmap_return),
+	[H_UNMAP_SG] = IT_CALL("dma_unmap_sg", "dma_unmap_sg_attrs", it_unmap_sg_enter,
+			       it_unmap_return),
+	[H_UNLINK] = IT_CALL("dma_unlink", "dma_iova_unlink", it_unlink_enter, it_unmap_return),
+	[H_DESTROY] = IT_CALL("dma_destroy", "dma_iova_destroy", it_destroy_enter,
+			      it_unmap_return),
+};
+
+static const struct kstall_event_def events[] = {
+	KSTALL_EVENT(iommu_iotlb_sync, BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL),
+		     .optional = BIT_ULL(H_ATTACH), .tables = BIT(T_HOMES), .tick = it_rescan),
+	KSTALL_EVENT(iommu_fq_flush,
+		     BIT_ULL(H_FLUSH_ALL) | BIT_ULL(H_UNMAP_PART) | BIT_ULL(H_TIMER),
+		     .optional = BIT_ULL(H_ATTACH),
+		     .tables = BIT(T_HOMES) | BIT(T_QUEUES) | BIT(T_TIMERS), .tick = it_rescan),
+	KSTALL_EVENT(dma_map_done, BIT_ULL(H_MAP) | BIT_ULL(H_MAP_SG),
+		     .optional = BIT_ULL(H_LINK) | BIT_ULL(H_IOVA) | BIT_ULL(H_MAP_PART) |
+				 BIT_ULL(H_MAP_SG_PART) | BIT_ULL(H_SYNC_PART) |
+				 BIT_ULL(H_BOUNCE),
+		     .tables = BIT(T_CALLS)),
+	KSTALL_EVENT(dma_unmap_done, BIT_ULL(H_UNMAP) | BIT_ULL(H_UNMAP_SG),
+		     .optional = BIT_ULL(H_UNLINK) | BIT_ULL(H_DESTROY) | BIT_ULL(H_IOVA_FREE) |
+				 BIT_ULL(H_UNMAP_PART) | BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL) |
+				 BIT_ULL(H_BOUNCE) | BIT_ULL(H_ATTACH),
+		     .tables = BIT(T_CALLS), .tick = it_rescan),
+	KSTALL_EVENT(dma_bounce, BIT_ULL(H_BOUNCE)),
+};
+
+/* Status file: whose flushes can be seen at all? */
+static void it_show(struct seq_file *m)
+{
+	unsigned int devices, translated;
+
+	it_translated(&devices, &translated);
+	seq_printf(m, "reach translated devices: %u of %u%s\n", translated, devices,
+		   translated ? "" : " (identity): iommu_iotlb_sync and iommu_fq_flush are silent");
+}
+
+KSTALL_MODULE("iommu_trace", hooks, tables, events, it_show);
+
+static int __init iommu_trace_init(void)
+{
+	return kstall_init();
+}
+
+static void __exit iommu_trace_exit(void)
+{
+	kstall_exit();
+}
+
+module_init(iommu_trace_init);
+module_exit(iommu_trace_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
+MODULE_DESCRIPTION("kstall: what DMA costs before and after the transfer");

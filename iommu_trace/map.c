@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+/* map.c - what it costs to make memory reachable for a device, translated or not */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/scatterlist.h>
+
+#include "iommu_trace.h"
+#include "iommu_trace_events.h"
+
+/* ---- the parts of a call ---- */
+
+void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced)
+{
+	struct kstall_slot slot;
+	struct it_parts *parts;
+
+	if (!kstall_inflight_find(&it_calls, it_context(), &slot))
+		return;
+	parts = slot.rec;
+	parts->iova_ns += iova_ns;
+	parts->map_ns += map_ns;
+	parts->sync_ns += sync_ns;
+	parts->bounced += bounced;
+	kstall_inflight_unlock(&slot);
+}
+
+bool it_part_enter(void *data, struct pt_regs *regs)
+{
+	struct it_part_call *call = data;
+
+	call->start_ns = kstall_now();
+	return true;
+}
+
+/*
+ * iommu_unmap_fast(struct iommu_domain *, unsigned long iova, size_t, struct iommu_iotlb_gather *):
+ * what is queued waits for a flush.
+ */
+bool it_unmap_part_enter(void *data, struct pt_regs *regs)
+{
+	const struct iommu_iotlb_gather *gather = (void *)regs_get_kernel_argument(regs, 3);
+	u64 domain = regs_get_kernel_argument(regs, 0);
+	struct it_part_call *call = data;
+	struct kstall_slot slot;
+	struct it_queue *queue;
+	bool found;
+
+	call->start_ns = kstall_now();
+	if (!gather || !gather->queued ||
+	    !kstall_inflight_find_or_insert(&it_queues, domain, call->start_ns, &slot, &found))
+		return true;
+	queue = slot.rec;
+	if (!queue->entries++)
+		queue->first_ns = call->start_ns;
+	queue->bytes += regs_get_kernel_argument(regs, 2);
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+void it_iova_return(void *data, struct pt_regs *regs)
+{
+	const struct it_part_call *call = data;
+
+	it_part_add(kstall_delta(kstall_now(), call->start_ns), 0, 0, 0);
+}
+
+void it_map_return(void *data, struct pt_regs *regs)
+{
+	const struct it_part_call *call = data;
+
+	it_part_add(0, kstall_delta(kstall_now(), call->start_ns), 0, 0);
+}
+
+void it_sync_part_return(void *data, struct pt_regs *regs)
+{
+	const struct it_part_call *call = data;
+
+	it_part_add(0, 0, kstall_delta(kstall_now(), call->start_ns), 0);
+}
+
+/* ---- the call ---- */
+
+static bool it_is_p2p(struct page *page)
+{
+	return page && is_pci_p2pdma_page(page);
+}
+
+/* Return: false if it is part of a call that is followed already. */
+static bool it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
+{
+	struct kstall_slot slot;
+	bool found;
+
+	*call = (struct it_map_call){
+		.dev = (struct device *)regs_get_kernel_argument(regs, 0),
+		.op = op, .start_ns = kstall_now(),
+	};
+	if (!kstall_inflight_find_or_insert(&it_calls, it_context(), call->start_ns, &slot, &found))
+		return true;
+	kstall_inflight_unlock(&slot);
+	return !found;
+}
+
+static u8 it_path(struct device *dev, const struct it_parts *parts)
+{
+	if (parts->bounced)
+		return IT_PATH_SWIOTLB;
+	if (it_dma_iommu(dev))
+		return IT_PATH_IOMMU;
+	return it_dma_other(dev) ? IT_PATH_OTHER : IT_PATH_DIRECT;
+}
+
+static void it_call_end(const struct it_map_call *call, int result, bool map)
+{
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	struct kstall_dma_map e = { .call = call };
+	struct it_parts parts = { };
+
+	kstall_inflight_take(&it_calls, it_context(), &parts);
+	if (!kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
+				duration_ns))
+		return;
+	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
+	e.parts = &parts;
+	e.path = it_path(call->dev, &parts);
+	if (map)
+		trace_dma_map_done(duration_ns, call->addr, call->bytes, result, &e);
+	else
+		trace_dma_unmap_done(duration_ns, call->addr, call->bytes, result, &e);
+}
+
+/* ---- single mappings ---- */
+
+/* See IT_MAP_SINGLE. */
+bool it_map_single_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_SINGLE))
+		return false;
+	call->p2p = it_is_p2p(it_mapped_page(regs_get_kernel_argument(regs, 1)));
+	call->bytes = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG);
+	call->dir = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG + 1);
+	call->nents = 1;
+	return true;
+}
+
+void it_map_single_return(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+	dma_addr_t addr = regs_return_value(regs);
+
+	call->addr = addr == DMA_MAPPING_ERROR ? 0 : addr;
+	it_call_end(call, addr == DMA_MAPPING_ERROR ? -EIO : 1, true);
+}
+
+/* dma_unmap_page_attrs(struct device *, dma_addr_t, size_t, enum dma_data_direction, attrs) */
+bool it_unmap_single_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_SINGLE))
+		return false;
+	call->addr = regs_get_kernel_argument(regs, 1);
+	call->bytes = regs_get_kernel_argument(regs, 2);
+	call->dir = regs_get_kernel_argument(regs, 3);
+	call->nents = 1;
+	return true;
+}
+
+/* ---- lists ---- */
+
+/*
+ * Adds up at most @nr mapped segments; a list that was merged into fewer ends with one of length
+ * zero. Return: their number.
+ */
+static u32 it_segments(struct it_map_call *call, u32 nr)
+{
+	struct scatterlist *sg;
+	u32 i;
+
+	call->addr = sg_dma_address(call->sg);
+	for_each_sg(call->sg, sg, min_t(u32, nr, IT_MAX_SEGMENTS), i) {
+		if (!sg_dma_len(sg))
+			break;
+		call->bytes += sg_dma_len(sg);
+	}
+	return i == IT_MAX_SEGMENTS ? nr : i;
+}
+
+/* __dma_map_sg_attrs(struct device *, struct scatterlist *, int nents, dir, attrs) */
+bool it_map_sg_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_SG))
+		return false;
+	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
+	call->nents = regs_get_kernel_argument(regs, 2);
+	call->dir = regs_get_kernel_argument(regs, 3);
+	call->p2p = call->nents && it_is_p2p(sg_page(call->sg));
+	return true;
+}
+
+void it_map_sg_return(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+	int result = regs_return_value(regs);
+
+	if (result > 0)
+		it_segments(call, result);
+	it_call_end(call, result, true);
+}
+
+bool it_unmap_sg_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_SG))
+		return false;
+	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
+	call->dir = regs_get_kernel_argument(regs, 3);
+	call->nents = it_segments(call, regs_get_kernel_argument(regs, 2));
+	return true;
+}
+
+/* The result of an unmapping is what it was given. */
+void it_unmap_return(void *data, struct pt_regs *regs)
+{
+	const struct it_map_call *call = data;
+
+	it_call_end(call, call->nents, false);
+}
+
+/* ---- mappings in two steps (6.16 and later) ---- */
+
+/* struct dma_iova_state begins with the address. */
+static u64 it_state_addr(struct pt_regs *regs)
+{
+	const u64 *state = (const u64 *)regs_get_kernel_argument(regs, 1);
+
+	return *state;
+}
+
+/* dma_iova_link(dev, struct dma_iova_state *, phys, size_t offset, size_t, dir, attrs) */
+bool it_link_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_LINK))
+		return false;
+	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 3);
+	call->bytes = regs_get_kernel_argument(regs, 4);
+	call->dir = regs_get_kernel_argument(regs, 5);
+	call->nents = 1;
+	return true;
+}
+
+void it_link_return(void *data, struct pt_regs *regs)
+{
+	it_call_end(data, (int)regs_return_value(regs) ?: 1, true);
+}
+
+/* dma_iova_unlink(dev, struct dma_iova_state *, size_t offset, size_t, dir, attrs) */
+bool it_unlink_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_LINK))
+		return false;
+	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
+	call->bytes = regs_get_kernel_argument(regs, 3);
+	call->dir = regs_get_kernel_argument(regs, 4);
+	call->nents = 1;
+	return true;
+}
+
+/* dma_iova_destroy(dev, struct dma_iova_state *, size_t mapped, dir, attrs) */
+bool it_destroy_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_LINK))
+		return false;
+	call->addr = it_state_addr(regs);
+	call->bytes = regs_get_kernel_argument(regs, 2);
+	call->dir = regs_get_kernel_argument(regs, 3);
+	call->nents = 1;
+	return true;
+}
+
+/* ---- bounce buffers ---- */
+
+/* swiotlb_bounce(struct device *, phys_addr_t, size_t, enum dma_data_direction dir, ...) */
+bool it_bounce_enter(void *data, struct pt_regs *regs)
+{
+	struct it_bounce_call *call = data;
+
+	call->dev = (struct device *)regs_get_kernel_argument(regs, 0);
+	call->bytes = regs_get_kernel_argument(regs, 2);
+	call->dir = regs_get_kernel_argument(regs, 3);
+	call->start_ns = kstall_now();
+	return true;
+}
+
+void it_bounce_return(void *data, struct pt_regs *regs)
+{
+	const struct it_bounce_call *call = data;
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	const struct io_tlb_mem *mem = call->dev->dma_io_tlb_mem;
+	struct kstall_dma_bounce e = { .call = call };
+
+	it_part_add(0, 0, 0, call->bytes);
+	if (!trace_dma_bounce_enabled() ||
+	    !kstall_long_enough(&kstall_event_dma_bounce, duration_ns))
+		return;
+	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
+	if (mem) {
+		e.pool_slots = mem->nslabs;
+		e.pool_used = it_pool_used(mem);
+	}
+	trace_dma_bounce(duration_ns, 0, call->bytes, call->dir, &e);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is a device's use of the IOMMU for DMA one of its flags? Before, see DEV_DMA_IOMMU_BIT.
+ *
+ * include/linux/device.h, DEV_FLAG_DMA_IOMMU, since 7.1.
+ */
+#include <linux/device.h>
+
+bool test(struct device *dev);
+bool test(struct device *dev)
+{
+#ifndef OTHERWISE
+	return dev_dma_iommu(dev);
+#else
+	return dev->dma_ops;
+#endif
+}
