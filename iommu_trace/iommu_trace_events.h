@@ -387,7 +387,7 @@ KSTALL_TRACE_EVENT(dma_unmap_done,
  * is empty.
  *
  * @dev: the device
- * @dir: to_device, from_device
+ * @dir: to_device, from_device (both and none do not occur)
  * @bytes: copied
  * @duration_ns: how long it took
  * @pool_slots: size of the device's pool of bounce buffers, in slots of 2 KiB
