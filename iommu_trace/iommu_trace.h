@@ -70,7 +70,10 @@ struct it_part_call {
 /* dma_map_*(), dma_unmap_*() */
 struct it_map_call {
 	struct device *dev;
-	struct scatterlist *sg;
+	union {
+		struct scatterlist *sg;
+		const u64 *state;
+	};
 	u64 start_ns;
 	u64 addr;
 	u64 bytes;
@@ -135,6 +138,9 @@ bool it_map_single_enter(void *data, struct pt_regs *regs);
 void it_map_single_return(void *data, struct pt_regs *regs);
 bool it_map_sg_enter(void *data, struct pt_regs *regs);
 void it_map_sg_return(void *data, struct pt_regs *regs);
+bool it_link_alloc_enter(void *data, struct pt_regs *regs);
+void it_link_alloc_return(void *data, struct pt_regs *regs);
+bool it_link_sync_enter(void *data, struct pt_regs *regs);
 bool it_link_enter(void *data, struct pt_regs *regs);
 void it_link_return(void *data, struct pt_regs *regs);
 bool it_unmap_single_enter(void *data, struct pt_regs *regs);

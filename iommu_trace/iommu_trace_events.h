@@ -36,9 +36,12 @@ KSTALL_DECLARE_TIMED_EVENT(dma_bounce);
 #define IT_OP_SINGLE	0
 #define IT_OP_SG	1
 #define IT_OP_LINK	2
+#define IT_OP_LINK_ALLOC	3
+#define IT_OP_LINK_SYNC	4
 
 #define it_show_op(val)							\
-	__print_symbolic(val, { 0, "single" }, { 1, "sg" }, { 2, "link" })
+	__print_symbolic(val, { 0, "single" }, { 1, "sg" }, { 2, "link" },	\
+			 { 3, "link_alloc" }, { 4, "link_sync" })
 
 /* dma_map_done, dma_unmap_done: path */
 #define IT_PATH_DIRECT	0
@@ -299,13 +302,14 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * tgid and cgroup_id are 0 and comm is empty.
  *
  * @dev: the device
- * @op: single (a page, a buffer), sg (a list), link (a part of a mapping made in two steps)
+ * @op: single (a page, a buffer), sg (a list), or of a mapping made in steps: link_alloc (finding
+ *	addresses), link (a part of it), link_sync (telling the IOMMU)
  * @dir: to_device, from_device, both, none
  * @path: iommu (translated), direct (as it is), swiotlb (through bounce buffers, whether
  *	translated or not), other (somebody else maps, Xen for instance)
  * @p2p: memory of another PCI device, as far as the first page says
  * @dma_addr: the address the device has to use, of a list its first; 0: it failed
- * @bytes: mapped; of a list that did not merge at most the first 16384 segments
+ * @bytes: mapped, 0 for link_alloc and link_sync; of a list that did not merge at most the first 16384 segments
  * @nents: pieces to be mapped
  * @result: segments they became, or a negative errno
  * @duration_ns: how long it took
@@ -319,9 +323,9 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * Overhead: entry and return of each mapping, a table record, and of each allocation of
  * addresses and change of the page table inside.
  * Reach: 6.1 and later. Not coherent memory (dma_alloc_coherent()), not what a driver maps
- * itself (VFIO, NVIDIA's SVA). link is of 6.16 and later, where NVMe, RDMA and HMM use it: one event for
- * each part; finding addresses and the final sync are calls of their own and not told. path=other
- * is iommu before 6.12. sync_ns is 0 before 6.19.
+ * itself (VFIO, NVIDIA's SVA). Mappings in steps are of 6.16 and later, where NVMe, RDMA and HMM
+ * use them. path=other is iommu before 6.12. sync_ns is 0 where the sync is not a function of its
+ * own (6.1, 6.12).
  */
 KSTALL_TRACE_EVENT(dma_map_done,
 	TP_PROTO(u64 duration_ns, u64 dma_addr, u64 bytes, int result,
@@ -345,7 +349,7 @@ KSTALL_TRACE_EVENT(dma_map_done,
  * empty.
  *
  * @dev: the device
- * @op: single, sg, link
+ * @op: single, sg, link (link_alloc and link_sync do not occur)
  * @dir: to_device, from_device, both, none
  * @path: iommu, direct, swiotlb, other
  * @p2p: always 0

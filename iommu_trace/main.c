@@ -49,7 +49,7 @@ static struct kstall_inflight *tables[] = {
 enum {
 	H_ATTACH, H_SYNC, H_FLUSH_ALL, H_TIMER,
 	H_IOVA, H_IOVA_FREE, H_MAP_PART, H_MAP_SG_PART, H_SYNC_PART, H_UNMAP_PART, H_BOUNCE,
-	H_MAP, H_MAP_SG, H_LINK, H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
+	H_MAP, H_MAP_SG, H_LINK_ALLOC, H_LINK, H_LINK_SYNC, H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
 };
 
 #define IT_PART(_name, _targets, _enter, _ret)				\
@@ -67,8 +67,9 @@ static struct kstall_hook hooks[] = {
 	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
 	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_return),
 	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
-	/* 6.1 has variants for those who must not sleep, which DMA uses. */
-	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map", it_part_enter, it_map_return),
+	/* 6.1 has variants for those who must not sleep, which DMA uses; 6.16 split off the sync. */
+	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
+			       it_part_enter, it_map_return),
 	[H_MAP_SG_PART] = IT_PART("map_sg", "iommu_map_sg_atomic|iommu_map_sg", it_part_enter,
 				  it_map_return),
 	[H_SYNC_PART] = IT_PART("sync_map", "iommu_sync_map", it_part_enter, it_sync_part_return),
@@ -78,6 +79,10 @@ static struct kstall_hook hooks[] = {
 	[H_MAP] = IT_CALL("dma_map", IT_MAP_SINGLE, it_map_single_enter, it_map_single_return),
 	[H_MAP_SG] = IT_CALL("dma_map_sg", "__dma_map_sg_attrs", it_map_sg_enter,
 			     it_map_sg_return),
+	[H_LINK_ALLOC] = IT_CALL("dma_link_alloc", "dma_iova_try_alloc", it_link_alloc_enter,
+				 it_link_alloc_return),
+	[H_LINK_SYNC] = IT_CALL("dma_link_sync", "dma_iova_sync", it_link_sync_enter,
+				it_link_return),
 	[H_LINK] = IT_CALL("dma_link", "dma_iova_link", it_link_enter, it_link_return),
 	[H_UNMAP] = IT_CALL("dma_unmap", IT_UNMAP_SINGLE, it_unmap_single_enter, it_unmap_return),
 	[H_UNMAP_SG] = IT_CALL("dma_unmap_sg", "dma_unmap_sg_attrs", it_unmap_sg_enter,
@@ -95,7 +100,8 @@ static const struct kstall_event_def events[] = {
 		     .optional = BIT_ULL(H_ATTACH),
 		     .tables = BIT(T_HOMES) | BIT(T_QUEUES) | BIT(T_TIMERS), .tick = it_rescan),
 	KSTALL_EVENT(dma_map_done, BIT_ULL(H_MAP) | BIT_ULL(H_MAP_SG),
-		     .optional = BIT_ULL(H_LINK) | BIT_ULL(H_IOVA) | BIT_ULL(H_MAP_PART) |
+		     .optional = BIT_ULL(H_LINK_ALLOC) | BIT_ULL(H_LINK) |
+				 BIT_ULL(H_LINK_SYNC) | BIT_ULL(H_IOVA) | BIT_ULL(H_MAP_PART) |
 				 BIT_ULL(H_MAP_SG_PART) | BIT_ULL(H_SYNC_PART) |
 				 BIT_ULL(H_BOUNCE),
 		     .tables = BIT(T_CALLS)),

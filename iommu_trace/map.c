@@ -235,11 +235,52 @@ void it_unmap_return(void *data, struct pt_regs *regs)
 /* ---- mappings in two steps (6.16 and later) ---- */
 
 /* struct dma_iova_state begins with the address. */
+static const u64 *it_state(struct pt_regs *regs)
+{
+	return (const u64 *)regs_get_kernel_argument(regs, 1);
+}
+
 static u64 it_state_addr(struct pt_regs *regs)
 {
-	const u64 *state = (const u64 *)regs_get_kernel_argument(regs, 1);
+	return *it_state(regs);
+}
 
-	return *state;
+/* dma_iova_try_alloc(dev, struct dma_iova_state *, phys, size_t) */
+bool it_link_alloc_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_LINK_ALLOC))
+		return false;
+	call->state = it_state(regs);
+	call->dir = DMA_NONE;
+	return true;
+}
+
+/* Tried in vain where nothing is translated: then the parts are mapped one by one. */
+void it_link_alloc_return(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+	struct it_parts parts;
+
+	if (regs_return_value(regs) & 1) {
+		call->addr = *call->state;
+		it_call_end(call, 1, true);
+	} else {
+		kstall_inflight_take(&it_calls, it_context(), &parts);
+	}
+}
+
+/* dma_iova_sync(dev, struct dma_iova_state *, size_t offset, size_t) */
+bool it_link_sync_enter(void *data, struct pt_regs *regs)
+{
+	struct it_map_call *call = data;
+
+	if (!it_call_begin(call, regs, IT_OP_LINK_SYNC))
+		return false;
+	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
+	call->dir = DMA_NONE;
+	return true;
 }
 
 /* dma_iova_link(dev, struct dma_iova_state *, phys, size_t offset, size_t, dir, attrs) */

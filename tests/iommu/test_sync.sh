@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# description: in strict mode each unmap is one flush, told with its device, range and time
+# timeout: 400
+. ./lib.sh
+plan 18
+
+e=iommu_iotlb_sync
+mode DMA
+trace $e dma_unmap_done
+
+maps single 4096 100
+t_eq "100 unmaps, 100 flushes" "$(ev_n dma_unmap_done "$edu") $(ev_n $e "$edu")" "100 100"
+t_eq "nobody else's" "$(ev_n $e)" 100
+t_eq "whose, by what" "$(ev_awk $e 'print f["dev"], f["driver"], f["iommu"], f["devices"], f["type"], f["all"]' | sort -u)" \
+	"$EDU $DRIVER $IOMMU 1 dma 0"
+t_eq "by whom" "$(ev_awk $e 'print f["pid"], f["tgid"]' | sort -u)" "$$ $$"
+t_eq "the addresses that were unmapped" "$(ev_get $e start)" "$(ev_get dma_unmap_done dma_addr)"
+t_eq "a page each" "$(ev_get $e pages | sort -u)" 1
+start=$(ev_get $e start | head -1) end=$(ev_get $e end | head -1)
+t_eq "to its last byte" "$((end - start))" 4095
+t_eq "as long as the unmapping waited" "$(ev_get $e duration_ns)" "$(ev_get dma_unmap_done sync_ns)"
+t_eq "it takes time" "$(ev_n $e 'f["duration_ns"] == 0')" 0
+t_eq "in µs, too" "$(ev_n $e 'f["duration_us"] != int(f["duration_ns"] / 1000)')" 0
+
+maps single 1048576 1
+t_eq "1 MiB: one flush of 256 pages" "$(ev_get $e pages)" 256
+maps sg 536870912 2097152
+t_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages)" 131072
+
+# the kernel's own count
+nvme
+ev_enable iommu/unmap
+ev_clear
+dd if=/dev/nvme0n1 of=/dev/null bs=64k count=16 iflag=direct status=none
+snap
+ev_disable iommu/unmap
+t_range "a disk: flushes" "$(ev_n $e "f[\"dev\"] == \"$NVME\"")" 16 1000
+t_eq "a disk: as many as the kernel's unmaps" "$(ev_n $e)" "$(grep -c ' unmap: ' "$INSTANCE/trace")"
+t_eq "a disk: all of its bytes" "$(ev_sum $e pages)" 256
+
+echo 3600000000000 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
+maps single 4096 10
+t_eq "min_ns: counted, not told" "$(ev_n $e) $(status_field iommu_trace event $e suppressed)" "0 10"
+echo 0 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
+t_eq "the function is the driver's" "$(status_field iommu_trace hook sync target | grep -c tlb_sync)" 1
+t_no_losses

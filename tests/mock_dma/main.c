@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mock_dma - a driver of QEMU's "edu" device that maps memory for it exactly as a test asks
+ *
+ *	echo single BYTES N [bh] >/sys/kernel/debug/mock_dma/do
+ *		maps and unmaps a buffer N times; with bh this CPU takes no timer meanwhile
+ *	echo sg BYTES CHUNK >/sys/kernel/debug/mock_dma/do
+ *		maps and unmaps a list of chunks; CHUNK is a power of two, at least a page
+ *	cat /sys/kernel/debug/mock_dma/last
+ *		what the last one got: "addr=... nents=... segments=..."
+ *
+ * The device itself does nothing.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/dma-mapping.h>
+#include <linux/module.h>
+#include <linux/pci.h>
+#include <linux/scatterlist.h>
+#include <linux/seq_file.h>
+
+static struct device *dev;		/* one is enough */
+static struct dentry *dir;
+static struct {
+	u64 addr;
+	u32 nents;
+	u32 segments;
+} last;
+
+static int map_single(unsigned long bytes, unsigned int n, bool bh)
+{
+	void *buf = alloc_pages_exact(bytes, GFP_KERNEL);
+	int ret = 0;
+
+	if (!buf)
+		return -ENOMEM;
+	if (bh)
+		local_bh_disable();
+	while (n-- && !ret) {
+		dma_addr_t addr = dma_map_single(dev, buf, bytes, DMA_TO_DEVICE);
+
+		ret = dma_mapping_error(dev, addr);
+		if (ret)
+			break;
+		last.addr = addr;
+		dma_unmap_single(dev, addr, bytes, DMA_TO_DEVICE);
+	}
+	if (bh)
+		local_bh_enable();
+	last.nents = 1;
+	last.segments = 1;
+	free_pages_exact(buf, bytes);
+	return ret;
+}
+
+static void free_list(struct sg_table *sgt, unsigned int order)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+
+	for_each_sgtable_sg(sgt, sg, i) {
+		if (sg_page(sg))
+			__free_pages(sg_page(sg), order);
+	}
+	sg_free_table(sgt);
+}
+
+static int alloc_list(struct sg_table *sgt, unsigned int nents, unsigned int order)
+{
+	struct scatterlist *sg;
+	unsigned int i;
+	int ret;
+
+	ret = sg_alloc_table(sgt, nents, GFP_KERNEL);
+	if (ret)
+		return ret;
+	for_each_sgtable_sg(sgt, sg, i) {
+		struct page *page = alloc_pages(GFP_KERNEL | __GFP_NOWARN, order);
+
+		if (!page) {
+			free_list(sgt, order);
+			return -ENOMEM;
+		}
+		sg_set_page(sg, page, PAGE_SIZE << order, 0);
+	}
+	return 0;
+}
+
+static int map_list(unsigned long bytes, unsigned long chunk)
+{
+	unsigned int order = get_order(chunk);
+	struct sg_table sgt;
+	int ret;
+
+	ret = alloc_list(&sgt, bytes >> (PAGE_SHIFT + order), order);
+	if (ret)
+		return ret;
+	ret = dma_map_sgtable(dev, &sgt, DMA_FROM_DEVICE, 0);
+	if (!ret) {
+		last.addr = sg_dma_address(sgt.sgl);
+		last.nents = sgt.orig_nents;
+		last.segments = sgt.nents;
+		dma_unmap_sgtable(dev, &sgt, DMA_FROM_DEVICE, 0);
+	}
+	free_list(&sgt, order);
+	return ret;
+}
+
+static ssize_t do_write(struct file *file, const char __user *user, size_t len, loff_t *pos)
+{
+	unsigned long bytes, n;
+	char buf[64], op[8], bh[4] = "";
+	int ret;
+
+	if (len >= sizeof(buf) || copy_from_user(buf, user, len))
+		return -EINVAL;
+	buf[len] = '\0';
+	if (sscanf(buf, "%7s %lu %lu %3s", op, &bytes, &n, bh) < 3)
+		return -EINVAL;
+	if (!dev)
+		return -ENODEV;
+	ret = strcmp(op, "sg") ? map_single(bytes, n, bh[0]) : map_list(bytes, n);
+	return ret ?: len;
+}
+
+static const struct file_operations do_fops = { .owner = THIS_MODULE, .write = do_write };
+
+static int last_show(struct seq_file *m, void *unused)
+{
+	seq_printf(m, "addr=%#llx nents=%u segments=%u\n", last.addr, last.nents, last.segments);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(last);
+
+static int mock_dma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	int ret = pcim_enable_device(pdev);
+
+	if (ret)
+		return ret;
+	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	if (ret)
+		return ret;
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	dev = &pdev->dev;
+	return 0;
+}
+
+static void mock_dma_remove(struct pci_dev *pdev)
+{
+	dev = NULL;
+}
+
+static const struct pci_device_id mock_dma_ids[] = {
+	{ PCI_DEVICE(0x1234, 0x11e8) },
+	{ }
+};
+
+static struct pci_driver mock_dma_driver = {
+	.name = "mock_dma",
+	.id_table = mock_dma_ids,
+	.probe = mock_dma_probe,
+	.remove = mock_dma_remove,
+};
+
+static int __init mock_dma_init(void)
+{
+	int ret = pci_register_driver(&mock_dma_driver);
+
+	if (ret)
+		return ret;
+	dir = debugfs_create_dir("mock_dma", NULL);
+	debugfs_create_file("do", 0200, dir, NULL, &do_fops);
+	debugfs_create_file("last", 0400, dir, NULL, &last_fops);
+	return 0;
+}
+
+static void __exit mock_dma_exit(void)
+{
+	debugfs_remove_recursive(dir);
+	pci_unregister_driver(&mock_dma_driver);
+}
+
+module_init(mock_dma_init);
+module_exit(mock_dma_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("kstall tests: maps memory for QEMU's edu device");
