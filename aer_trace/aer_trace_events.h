@@ -219,6 +219,8 @@ struct kstall_aer_link {
  * and for what is not folded one read of configuration space, beside the kernel's own five.
  * Reach: 6.1 and later. Errors that reach the kernel: its own, or firmware's that tells it. Not
  * those whose source the kernel does not find, nor what root ports drop while an error is pending.
+ * A full queue is not noticed by interrupts that come while a probe runs on the same CPU; the status
+ * file counts them as missed by the hook irq.
  */
 KSTALL_TRACE_EVENT(aer_correctable,
 	TP_PROTO(u64 since_ns, u64 bdf, u64 count, int bit, const struct kstall_aer_cor *e),

