@@ -33,7 +33,7 @@ entries() {
 }
 
 tool iommu_sync "single 4096 17" "sg 536870912 2097152"
-t_eq "iommu_sync: flushes" "$(value iommu_sync "flushes[$EDU, $IOMMU, 0]")" 18
+t_eq "iommu_sync: flushes" "$(value iommu_sync "flushes[$EDU, $IOMMU]")" 18
 t_eq "iommu_sync: their times" "$(entries iommu_sync "sync_us[$EDU]")" 18
 t_eq "iommu_sync: their sizes" "$(entries iommu_sync "pages[$EDU]")" 18
 t_eq "iommu_sync: by whom" "$(grep -oP "^@by\[[^,]*, $$\]: \K.*" "$work/iommu_sync")" 18
