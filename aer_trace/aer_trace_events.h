@@ -156,7 +156,7 @@ struct kstall_aer_link {
 	u32 max_width;
 };
 
-/* The device, after the identity. */
+/* The device, after the identity, which is part of what is printed. */
 #define AER_DEV_FIELDS							\
 	__field(u16, vendor)						\
 	__field(u16, device)						\
@@ -173,9 +173,9 @@ struct kstall_aer_link {
 		KSTALL_NAME_ASSIGN(root_port, (_d)->root_port);		\
 	} while (0)
 
-#define AER_DEV_FMT	"id=%04x:%04x class=%06x driver=%s root_port=%s"
+#define AER_DEV_FMT	KSTALL_ID_FMT " id=%04x:%04x class=%06x driver=%s root_port=%s"
 #define AER_DEV_ARGS							\
-	__entry->vendor, __entry->device, __entry->class, __entry->driver, \
+	KSTALL_ID_ARGS, __entry->vendor, __entry->device, __entry->class, __entry->driver, \
 	__entry->root_port
 
 #endif /* _AER_TRACE_EVENTS_TYPES */
@@ -219,8 +219,8 @@ struct kstall_aer_link {
  * and for what is not folded one read of configuration space, beside the kernel's own five.
  * Reach: 6.1 and later. Errors that reach the kernel: its own, or firmware's that tells it. Not
  * those whose source the kernel does not find, nor what root ports drop while an error is pending.
- * A full queue is not noticed by interrupts that come while a probe runs on the same CPU; the status
- * file counts them as missed by the hook irq.
+ * A full queue is not noticed by interrupts that come while a probe runs on the same CPU; the
+ * status file counts them as missed by the hook irq.
  */
 KSTALL_TRACE_EVENT(aer_correctable,
 	TP_PROTO(u64 since_ns, u64 bdf, u64 count, int bit, const struct kstall_aer_cor *e),
@@ -255,8 +255,8 @@ KSTALL_TRACE_EVENT(aer_correctable,
 		__entry->first_mono_ns = e->cor->folded.first_ns;
 		__entry->last_mono_ns = e->cor->folded.last_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " " AER_DEV_FMT " source=%s error=%s errors=%s status=%#x mask=%#x count=%llu total=%llu since_ns=%llu last_minute=%u first_mono_ns=%llu last_mono_ns=%llu",
-		  KSTALL_ID_ARGS, AER_DEV_ARGS, aer_show_source(__entry->source),
+	TP_printk(AER_DEV_FMT " source=%s error=%s errors=%s status=%#x mask=%#x count=%llu total=%llu since_ns=%llu last_minute=%u first_mono_ns=%llu last_mono_ns=%llu",
+		  AER_DEV_ARGS, aer_show_source(__entry->source),
 		  __entry->error, aer_show_cor(__entry->status), __entry->status,
 		  __entry->mask, __entry->count, __entry->total, __entry->since_ns,
 		  __entry->last_minute, __entry->first_mono_ns, __entry->last_mono_ns)
@@ -336,8 +336,8 @@ KSTALL_TRACE_EVENT(aer_uncorrectable,
 		__entry->tlp_bytes = u->tlp_bytes;
 		__entry->tlp_addr = u->tlp_addr;
 	),
-	TP_printk(KSTALL_ID_FMT " " AER_DEV_FMT " source=%s severity=%s errors=%s status=%#x mask=%#x first_error=%d tlp=%08x:%08x:%08x:%08x tlp_type=%s tlp_requester=%#x tlp_completer=%#x tlp_tag=%#x tlp_bytes=%u tlp_addr=%#llx",
-		  KSTALL_ID_ARGS, AER_DEV_ARGS, aer_show_source(__entry->source),
+	TP_printk(AER_DEV_FMT " source=%s severity=%s errors=%s status=%#x mask=%#x first_error=%d tlp=%08x:%08x:%08x:%08x tlp_type=%s tlp_requester=%#x tlp_completer=%#x tlp_tag=%#x tlp_bytes=%u tlp_addr=%#llx",
+		  AER_DEV_ARGS, aer_show_source(__entry->source),
 		  aer_show_severity(__entry->severity), aer_show_uncor(__entry->status),
 		  __entry->status, __entry->mask, __entry->first_error, __entry->tlp0,
 		  __entry->tlp1, __entry->tlp2, __entry->tlp3, __entry->tlp_type,
@@ -398,8 +398,8 @@ KSTALL_TRACE_EVENT(aer_recovery,
 		__entry->devices = devices;
 		__entry->reason = r->reason;
 	),
-	TP_printk(KSTALL_ID_FMT " " AER_DEV_FMT " step=%s state=%s answer=%s duration_ns=%llu devices=%u reason=%#x",
-		  KSTALL_ID_ARGS, AER_DEV_ARGS, aer_show_step(__entry->step),
+	TP_printk(AER_DEV_FMT " step=%s state=%s answer=%s duration_ns=%llu devices=%u reason=%#x",
+		  AER_DEV_ARGS, aer_show_step(__entry->step),
 		  aer_show_state(__entry->state), aer_show_answer(__entry->answer),
 		  __entry->duration_ns, __entry->devices, __entry->reason)
 );
@@ -407,7 +407,8 @@ KSTALL_TRACE_EVENT(aer_recovery,
 /**
  * pcie_link_change - a link's speed or width fell or recovered
  *
- * The argument to_total_mts is to_mts times to_width. No task has caused it: pid, tgid and cgroup_id are 0, comm is empty.
+ * The argument to_total_mts is to_mts times to_width. No task has caused it: pid, tgid and
+ * cgroup_id are 0, comm is empty.
  *
  * @dev: BDF of the port at the link's upper end
  * @vendor: its vendor ID
@@ -458,8 +459,8 @@ KSTALL_TRACE_EVENT(pcie_link_change,
 		__entry->max_mts = l->max_mts;
 		__entry->max_width = l->max_width;
 	),
-	TP_printk(KSTALL_ID_FMT " " AER_DEV_FMT " bus=%02x means=%s from_mts=%u from_width=%u to_mts=%u to_width=%u max_mts=%u max_width=%u",
-		  KSTALL_ID_ARGS, AER_DEV_ARGS, __entry->bus, aer_show_means(__entry->means),
+	TP_printk(AER_DEV_FMT " bus=%02x means=%s from_mts=%u from_width=%u to_mts=%u to_width=%u max_mts=%u max_width=%u",
+		  AER_DEV_ARGS, __entry->bus, aer_show_means(__entry->means),
 		  __entry->from_mts, __entry->from_width, __entry->to_mts, __entry->to_width,
 		  __entry->max_mts, __entry->max_width)
 );

@@ -115,7 +115,7 @@ struct kstall_dma_bounce {
 	u64 pool_used;
 };
 
-/* The IOMMU and the domain, after the identity. */
+/* The IOMMU and the domain, after the identity, which is part of what is printed. */
 #define IT_HOME_FIELDS							\
 	KSTALL_NAME_FIELD(driver)					\
 	KSTALL_NAME_FIELD(iommu)					\
@@ -130,9 +130,9 @@ struct kstall_dma_bounce {
 		__entry->type = (_call)->type;				\
 	} while (0)
 
-#define IT_HOME_FMT	"driver=%s iommu=%s devices=%u type=%s"
+#define IT_HOME_FMT	KSTALL_ID_FMT " driver=%s iommu=%s devices=%u type=%s"
 #define IT_HOME_ARGS							\
-	__entry->driver, __entry->iommu, __entry->devices, it_show_type(__entry->type)
+	KSTALL_ID_ARGS, __entry->driver, __entry->iommu, __entry->devices, it_show_type(__entry->type)
 
 /* A mapping call, after the identity. */
 #define IT_MAP_FIELDS							\
@@ -237,8 +237,8 @@ KSTALL_TRACE_EVENT(iommu_iotlb_sync,
 		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
 		__entry->duration_ns = duration_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " " IT_HOME_FMT " all=%d start=%#llx end=%#llx pages=%llu pgsize=%llu duration_us=%llu duration_ns=%llu",
-		  KSTALL_ID_ARGS, IT_HOME_ARGS, __entry->all, __entry->start, __entry->end,
+	TP_printk(IT_HOME_FMT " all=%d start=%#llx end=%#llx pages=%llu pgsize=%llu duration_us=%llu duration_ns=%llu",
+		  IT_HOME_ARGS, __entry->all, __entry->start, __entry->end,
 		  __entry->pages, __entry->pgsize, __entry->duration_us, __entry->duration_ns)
 );
 
@@ -289,8 +289,8 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
 		__entry->waited_ns = f->waited_ns;
 		__entry->duration_ns = duration_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " " IT_HOME_FMT " reason=%s entries=%u bytes=%llu waited_ns=%llu duration_ns=%llu",
-		  KSTALL_ID_ARGS, IT_HOME_ARGS, it_show_reason(__entry->reason),
+	TP_printk(IT_HOME_FMT " reason=%s entries=%u bytes=%llu waited_ns=%llu duration_ns=%llu",
+		  IT_HOME_ARGS, it_show_reason(__entry->reason),
 		  __entry->entries, __entry->bytes, __entry->waited_ns, __entry->duration_ns)
 );
 
@@ -309,7 +309,8 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  *	translated or not), other (somebody else maps, Xen for instance)
  * @p2p: memory of another PCI device, as far as the first page says
  * @dma_addr: the address the device has to use, of a list its first; 0: it failed
- * @bytes: mapped, 0 for link_alloc and link_sync; of a list that did not merge at most the first 16384 segments
+ * @bytes: mapped, 0 for link_alloc and link_sync; of a list that did not merge at most the first
+ *	16384 segments
  * @nents: pieces to be mapped
  * @result: segments they became, or a negative errno
  * @duration_ns: how long it took

@@ -49,7 +49,8 @@ static struct kstall_inflight *tables[] = {
 enum {
 	H_ATTACH, H_SYNC, H_FLUSH_ALL, H_TIMER,
 	H_IOVA, H_IOVA_FREE, H_MAP_PART, H_MAP_SG_PART, H_SYNC_PART, H_UNMAP_PART, H_BOUNCE,
-	H_MAP, H_MAP_SG, H_LINK_ALLOC, H_LINK, H_LINK_SYNC, H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
+	H_MAP, H_MAP_SG, H_LINK_ALLOC, H_LINK, H_LINK_SYNC,
+	H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
 };
 
 #define IT_PART(_name, _targets, _enter, _ret)				\
