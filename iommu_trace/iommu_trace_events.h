@@ -132,7 +132,8 @@ struct kstall_dma_bounce {
 
 #define IT_HOME_FMT	KSTALL_ID_FMT " driver=%s iommu=%s devices=%u type=%s"
 #define IT_HOME_ARGS							\
-	KSTALL_ID_ARGS, __entry->driver, __entry->iommu, __entry->devices, it_show_type(__entry->type)
+	KSTALL_ID_ARGS, __entry->driver, __entry->iommu, __entry->devices,	\
+	it_show_type(__entry->type)
 
 /* A mapping call, after the identity. */
 #define IT_MAP_FIELDS							\

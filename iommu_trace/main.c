@@ -68,7 +68,7 @@ static struct kstall_hook hooks[] = {
 	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
 	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_return),
 	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
-	/* 6.1 has variants for those who must not sleep, which DMA uses; 6.16 split off the sync. */
+	/* 6.1 has variants for who must not sleep, which DMA uses; 6.16 split off the sync. */
 	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
 			       it_part_enter, it_map_return),
 	[H_MAP_SG_PART] = IT_PART("map_sg", "iommu_map_sg_atomic|iommu_map_sg", it_part_enter,
