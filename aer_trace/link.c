@@ -58,7 +58,8 @@ static void aer_link_emit(struct pci_dev *port, const struct aer_link *from,
 	aer_dev_read(&dev, port);
 	e.id = aer_id(&dev);
 	e.dev = &dev;
-	e.bus = port->subordinate ? port->subordinate->number : 0;
+	/* Not of port->subordinate, which goes when the port is removed though we hold it. */
+	pci_read_config_byte(port, PCI_SECONDARY_BUS, &e.bus);
 	trace_pcie_link_change(0, dev.bdf, (u64)e.to_mts * e.to_width, means, &e);
 }
 
