@@ -64,7 +64,7 @@ struct kstall_hook_stats {
  * struct kstall_hook - one place in the kernel
  * @name: its name in the status file
  * @module: module the target lives in, NULL for vmlinux
- * @targets: alternative names, best first, separated by '|'
+ * @targets: alternative names, best first, separated by '|'; NULL: kstall_hook_bind() will tell
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
  * @data_size: bytes carried from entry to return
@@ -189,6 +189,8 @@ static __always_inline void kstall_leave(struct kstall_hook *hook)
 	}
 
 unsigned long kstall_symbol(const char *name);
+void kstall_hook_bind(struct kstall_hook *hook, const char *name, const char *module,
+		      const char *targets);
 
 #ifdef KSTALL_MAIN
 #include <kstall/hook_impl.h>

@@ -223,6 +223,8 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 {
 	int ret;
 
+	if (!hook->targets)
+		return;
 	if (hook->leaving) {
 		hook->state = KSTALL_WAITING;
 		return;
@@ -405,6 +407,28 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 
 static struct notifier_block kstall_tracepoint_nb = { .notifier_call = kstall_tracepoint_event };
 
+/**
+ * kstall_hook_bind() - name a function hook's target at run time
+ * @hook: row of the table whose targets are NULL, not a tracepoint
+ * @name: its name from now on; this and the others have to stay
+ * @module: module the target lives in, NULL for vmlinux
+ * @targets: as in struct kstall_hook
+ *
+ * For functions that are known by address only, such as those in a driver's operations. If an
+ * event that names the hook is enabled it is armed when this returns. May sleep; not in probes,
+ * nor from what the worker calls.
+ */
+void __maybe_unused kstall_hook_bind(struct kstall_hook *hook, const char *name,
+				     const char *module, const char *targets)
+{
+	mutex_lock(&kstall.lock);
+	hook->name = name;
+	hook->module = module;
+	hook->targets = targets;
+	mutex_unlock(&kstall.lock);
+	kstall_kick_and_wait();
+}
+
 /* ---- init and exit ---- */
 
 /*
@@ -420,6 +444,8 @@ static void kstall_hooks_dry_run(void)
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
 
+		if (!hook->targets)
+			continue;
 		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
 		else
