@@ -118,24 +118,31 @@ struct iq_overflow {
 	struct kstall_who who;
 };
 
+/* Work requests with one id under way at a time on one queue pair that can be told apart. */
+#define IQ_SAME_ID	4
+
 /**
  * struct iq_post - a signaled work request under way; key: iq_wr_key()
- * @post_ns: when ib_post_send() was called
- * @bytes: to transfer
  * @qp: its queue pair, only compared
  * @wr_id: its id
  * @qp_num: number of @qp
  * @port: of the device
- * @opcode: enum ib_wr_opcode
+ * @nr: requests with this id in @wr, oldest first: they complete in order
+ * @lost: those posted after them
+ * @wr: when ib_post_send() was called, bytes to transfer and enum ib_wr_opcode
  */
 struct iq_post {
-	u64 post_ns;
-	u64 bytes;
 	const struct ib_qp *qp;
 	u64 wr_id;
 	u32 qp_num;
 	u32 port;
-	u32 opcode;
+	u32 nr;
+	u32 lost;
+	struct iq_wr {
+		u64 post_ns;
+		u32 bytes;
+		u32 opcode;
+	} wr[IQ_SAME_ID];
 };
 
 /* A CQ that was scheduled and not yet processed; key: its ib_cq */
@@ -271,6 +278,7 @@ static inline struct kstall_id iq_id(struct ib_device *ibdev, const struct kstal
 }
 
 /* wc.c */
+void iq_on_poll(void *hook, const struct ib_cq *cq, int requested, int rc);
 bool iq_poll_enter(void *data, struct pt_regs *regs);
 void iq_poll_return(void *data, struct pt_regs *regs);
 bool iq_post_enter(void *data, struct pt_regs *regs);

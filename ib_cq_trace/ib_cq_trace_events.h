@@ -81,8 +81,8 @@ KSTALL_DECLARE_EVENT(ib_port_event);
 
 /* enum ib_poll_context */
 #define iq_show_poll(val)						\
-	__print_symbolic(val, { 0, "direct" }, { 1, "softirq" }, { 2, "workqueue" }, \
-			 { 3, "unbound_workqueue" })
+	__print_symbolic(val, { 0, "softirq" }, { 1, "workqueue" }, { 2, "unbound_workqueue" }, \
+			 { 3, "direct" })
 
 /* IQ_BY_* */
 #define iq_show_source(val)						\
@@ -139,13 +139,15 @@ struct kstall_ib_wc {
  * struct kstall_ib_wr - rest of ib_wr_latency
  * @id: identity, the owner
  * @user: name of the kernel user
- * @post: work request
+ * @port: of the device
+ * @opcode: enum ib_wr_opcode
  * @cq_id: restrack id of its CQ
  */
 struct kstall_ib_wr {
 	struct kstall_id id;
 	const char *user;
-	const struct iq_post *post;
+	u32 port;
+	u32 opcode;
 	u32 cq_id;
 };
 
@@ -351,8 +353,8 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
  * @last_ts_mono_ns: the last of them
  *
  * Arguments: latency_ns, qp_num, count, status, struct.
- * Overhead: a function entry and return per ib_poll_cq(); on soft-RoCE one more entry per
- * completion.
+ * Overhead: a tracepoint probe and a function entry per ib_poll_cq(), for users that poll
+ * themselves an entry and return; on soft-RoCE one more entry per completion.
  * Reach: all kernel users on all providers; user verbs on soft-RoCE only. The other end is known
  * of queue pairs connected after enabling, and of those that ib_qp_error's sweep has asked.
  */
@@ -425,11 +427,12 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  *
  * Arguments: latency_ns, qp_num, bytes, status, struct.
  * Parameter: ib_wr_latency_min_ns.
- * Overhead: a function entry and return per ib_post_send() and per ib_poll_cq(), a table record
- * per signaled request.
+ * Overhead: a function entry and return per ib_post_send(), a tracepoint probe and a function
+ * entry per ib_poll_cq(), a table record per signaled request.
  * Reach: kernel users on every provider whose device is there. Not user verbs, nor MADs. Of
  * queue pairs that signal every request without the flag (IB_SIGNAL_ALL_WR) only those created
- * after enabling. Requests posted before enabling count as unmatched in the status file.
+ * after enabling. Requests posted before enabling count as unmatched in the status file, and so
+ * do those with an id that more than four on their way have, on one queue pair.
  */
 KSTALL_TRACE_EVENT(ib_wr_latency,
 	TP_PROTO(u64 latency_ns, u32 qp_num, u64 bytes, int status, const struct kstall_ib_wr *w),
@@ -448,10 +451,10 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
 		kstall_assign_str(user, w->user);
-		__entry->port = w->post->port;
+		__entry->port = w->port;
 		__entry->qp_num = qp_num;
 		__entry->cq_id = w->cq_id;
-		__entry->opcode = w->post->opcode;
+		__entry->opcode = w->opcode;
 		__entry->bytes = bytes;
 		__entry->status = status;
 		__entry->latency_ns = latency_ns;

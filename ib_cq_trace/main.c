@@ -70,13 +70,12 @@ static struct kstall_inflight *tables[] = {
 
 /* Different providers on one node: mlx5 and soft-RoCE, say. */
 #define IQ_PROVIDERS	4
-#define SLOTS(first)	(first) ... (first) + IQ_PROVIDERS - 1
 #define SLOT_BITS(first)	GENMASK_ULL((first) + IQ_PROVIDERS - 1, first)
 
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
 	H_FREE_CQ, H_DESTROY_CQ, H_DESTROY_QP,
-	H_PROCESS, H_RESCHEDULE, H_SCHEDULE,
+	H_PROCESS, H_RESCHEDULE, H_SCHEDULE, H_POLLED,
 	H_UVERBS_CQ, H_MLX5_CQ, H_MLX5_CQ_ERROR, H_RXE_CQ,
 	H_UVERBS_QP, H_CORE_QP, H_MODIFY, H_CREATE,
 	H_COMP_READ, H_COMP,
@@ -100,6 +99,7 @@ static struct kstall_hook hooks[H_NR] = {
 	[H_RESCHEDULE] = KSTALL_TRACEPOINT("reschedule", "ib_core", "cq_reschedule",
 					   iq_on_schedule),
 	[H_SCHEDULE] = KSTALL_TRACEPOINT("schedule", "ib_core", "cq_schedule", iq_on_schedule),
+	[H_POLLED] = KSTALL_TRACEPOINT("polled", "ib_core", "cq_poll", iq_on_poll),
 	[H_UVERBS_CQ] = KSTALL_ENTRY("uverbs_cq_event", "ib_uverbs", "ib_uverbs_cq_event_handler",
 				     iq_uverbs_cq_event_enter),
 	[H_MLX5_CQ] = KSTALL_ENTRY("mlx5_cq_event", "mlx5_ib", "mlx5_ib_cq_event",
@@ -130,17 +130,18 @@ static struct kstall_hook hooks[H_NR] = {
 				    sizeof(struct iq_odp_call), iq_odp_unmap_enter,
 				    iq_odp_unmap_return, .sleeps = true),
 	/* Filled in by iq_provider_found(). */
-	[SLOTS(H_POLL)] = KSTALL_PAIR("poll", NULL, NULL, sizeof(struct iq_poll_call),
-				      iq_poll_enter, iq_poll_return),
-	[SLOTS(H_POST)] = KSTALL_PAIR("post", NULL, NULL, sizeof(struct iq_post_call),
+	[H_POLL ... H_POST - 1] = KSTALL_PAIR("poll", NULL, NULL, sizeof(struct iq_poll_call),
+					iq_poll_enter, iq_poll_return),
+	[H_POST ... H_REG - 1] = KSTALL_PAIR("post", NULL, NULL, sizeof(struct iq_post_call),
 				      iq_post_enter, iq_post_return),
-	[SLOTS(H_REG)] = KSTALL_PAIR("reg", NULL, NULL, sizeof(struct iq_mr_call),
+	[H_REG ... H_REG_DMABUF - 1] = KSTALL_PAIR("reg", NULL, NULL, sizeof(struct iq_mr_call),
 				     iq_reg_enter, iq_reg_return, .sleeps = true),
-	[SLOTS(H_REG_DMABUF)] = KSTALL_PAIR("reg_dmabuf", NULL, NULL, sizeof(struct iq_mr_call),
+	[H_REG_DMABUF ... H_NR - 1] = KSTALL_PAIR("reg_dmabuf", NULL, NULL, sizeof(struct iq_mr_call),
 					    iq_reg_dmabuf_enter, iq_reg_return, .sleeps = true),
 };
 
 KSTALL_CHECK_PROBE(cq_schedule, iq_on_schedule);
+KSTALL_CHECK_PROBE(cq_poll, iq_on_poll);
 
 #define QP_HOOKS	(BIT_ULL(H_MODIFY) | BIT_ULL(H_DESTROY_QP))
 
@@ -150,9 +151,11 @@ static const struct kstall_event_def events[] = {
 				 BIT_ULL(H_MLX5_CQ_ERROR) | BIT_ULL(H_FREE_CQ) |
 				 BIT_ULL(H_DESTROY_CQ),
 		     .tables = BIT(T_OVERFLOWS), .fold = &iq_overflows, .rare = true),
-	KSTALL_EVENT(ib_wc_error, QP_HOOKS, .optional = SLOT_BITS(H_POLL) | BIT_ULL(H_RXE_CQ),
+	KSTALL_EVENT(ib_wc_error, QP_HOOKS | BIT_ULL(H_POLLED),
+		     .optional = SLOT_BITS(H_POLL) | BIT_ULL(H_RXE_CQ),
 		     .tables = BIT(T_QPS) | BIT(T_FLUSHES), .fold = &iq_flushes, .rare = true),
-	KSTALL_EVENT(ib_wr_latency, BIT_ULL(H_CREATE) | BIT_ULL(H_DESTROY_QP),
+	KSTALL_EVENT(ib_wr_latency,
+		     BIT_ULL(H_CREATE) | BIT_ULL(H_DESTROY_QP) | BIT_ULL(H_POLLED),
 		     .optional = SLOT_BITS(H_POLL) | SLOT_BITS(H_POST),
 		     .tables = BIT(T_QPS) | BIT(T_POSTS)),
 	KSTALL_EVENT(ib_cq_process, BIT_ULL(H_PROCESS) | BIT_ULL(H_SCHEDULE),

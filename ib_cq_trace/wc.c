@@ -3,7 +3,8 @@
  * wc.c - work requests from their posting to their completion, and those that fail
  *
  * Kernel users post through the provider's post_send() and poll through its poll_cq(), which are
- * hooked by the names that the device's operations point to. What a program posts the kernel does
+ * hooked by the names that the device's operations point to; most let the core poll, which has a
+ * tracepoint. What a program posts the kernel does
  * not see; its completions pass rxe_cq_post() on soft-RoCE, and nothing elsewhere.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -50,6 +51,17 @@ static bool iq_take_down(u64 key, u8 status, u64 now, struct iq_qp *qp)
 	return first;
 }
 
+/* "handler[module]": without the blank, so that it stays one word. */
+static void iq_handler_name(char *buf, size_t size, const void *handler)
+{
+	char *blank;
+
+	snprintf(buf, size, "%ps", handler);
+	blank = strchr(buf, ' ');
+	if (blank)
+		memmove(blank, blank + 1, strlen(blank));
+}
+
 static void iq_flushed_fill(struct iq_flushed *f, const struct iq_failed *e)
 {
 	f->key = iq_key(e->cq->device, e->qp_num);
@@ -62,7 +74,7 @@ static void iq_flushed_fill(struct iq_flushed *f, const struct iq_failed *e)
 	strscpy(f->user, iq_user(&e->cq->res), sizeof(f->user));
 	f->done[0] = '\0';
 	if (e->done)
-		snprintf(f->done, sizeof(f->done), "%ps", e->done);
+		iq_handler_name(f->done, sizeof(f->done), e->done);
 	iq_owner(&f->who, &e->cq->res);
 }
 
@@ -138,22 +150,63 @@ static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 n
 {
 	struct kstall_slot slot;
 	struct iq_post *post;
-	u64 bytes = 0;
+	struct iq_wr *new;
+	bool found;
 	int i;
 
-	for (i = 0; i < wr->num_sge; i++)
-		bytes += wr->sg_list[i].length;
-	if (!kstall_inflight_insert(&iq_posts, iq_wr_key(qp, wr->wr_id), now, &slot))
+	if (!kstall_inflight_find_or_insert(&iq_posts, iq_wr_key(qp, wr->wr_id), now, &slot,
+					    &found))
 		return;
 	post = slot.rec;
-	post->post_ns = now;
-	post->bytes = bytes;
 	post->qp = qp;
 	post->wr_id = wr->wr_id;
 	post->qp_num = qp->qp_num;
 	post->port = qp->port;
-	post->opcode = wr->opcode;
+	if (post->nr == IQ_SAME_ID || post->lost) {
+		post->lost++;
+	} else {
+		new = &post->wr[post->nr++];
+		new->post_ns = now;
+		new->opcode = wr->opcode;
+		new->bytes = 0;
+		for (i = 0; i < wr->num_sge; i++)
+			new->bytes += wr->sg_list[i].length;
+	}
 	kstall_inflight_unlock(&slot);
+}
+
+/*
+ * Takes the oldest request with this id, or the newest. Return: it was followed; then @wr is it,
+ * and @post tells the queue pair.
+ */
+static bool iq_unpost(const struct ib_qp *qp, u64 wr_id, bool newest, struct iq_post *post,
+		      struct iq_wr *wr)
+{
+	u64 key = iq_wr_key(qp, wr_id);
+	struct kstall_slot slot;
+	struct iq_post *rec;
+	bool known;
+
+	if (!kstall_inflight_find(&iq_posts, key, &slot))
+		return false;
+	rec = slot.rec;
+	known = rec->nr && !(newest && rec->lost);
+	if (known) {
+		*post = *rec;
+		*wr = rec->wr[newest ? rec->nr - 1 : 0];
+		rec->nr--;
+		if (!newest)
+			memmove(rec->wr, rec->wr + 1, rec->nr * sizeof(*rec->wr));
+	} else {
+		rec->lost--;
+	}
+	/* Its key's twin. */
+	known = known && post->qp == qp && post->wr_id == wr_id;
+	if (rec->nr || rec->lost)
+		kstall_inflight_unlock(&slot);
+	else
+		kstall_inflight_erase(&iq_posts, key, &slot);
+	return known;
 }
 
 /*
@@ -190,6 +243,7 @@ void iq_post_return(void *data, struct pt_regs *regs)
 	const struct ib_send_wr *bad;
 	struct ib_send_wr wr;
 	struct iq_post post;
+	struct iq_wr gone;
 	int i;
 
 	if (!(int)regs_return_value(regs) || get_kernel_nofault(bad, call->bad_wr))
@@ -197,34 +251,34 @@ void iq_post_return(void *data, struct pt_regs *regs)
 	for (i = 0; bad && i < 1024; i++, bad = wr.next) {
 		if (get_kernel_nofault(wr, bad))
 			return;
-		kstall_inflight_take(&iq_posts, iq_wr_key(call->qp, wr.wr_id), &post);
+		iq_unpost(call->qp, wr.wr_id, true, &post, &gone);
 	}
 }
 
 /* ---- polled ---- */
 
 /* Its end. Return: it was followed. */
-static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, struct iq_post *post,
+static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, u8 *opcode,
 			 u64 *latency_ns)
 {
 	struct kstall_who who;
 	struct kstall_ib_wr w;
+	struct iq_post post;
+	struct iq_wr wr;
 
-	if (!kstall_inflight_take(&iq_posts, iq_wr_key(wc->qp, wc->wr_id), post))
+	if (!iq_unpost(wc->qp, wc->wr_id, false, &post, &wr))
 		return false;
-	/* Its key's twin. */
-	if (post->qp != wc->qp || post->wr_id != wc->wr_id)
-		return false;
-	*latency_ns = kstall_delta(now, post->post_ns);
+	*opcode = wr.opcode;
+	*latency_ns = kstall_delta(now, wr.post_ns);
 	if (!trace_ib_wr_latency_enabled() ||
 	    !kstall_long_enough(&kstall_event_ib_wr_latency, *latency_ns))
 		return true;
 	iq_owner(&who, &cq->res);
 	w = (struct kstall_ib_wr){
-		.id = iq_id(cq->device, &who), .user = iq_user(&cq->res), .post = post,
-		.cq_id = cq->res.id,
+		.id = iq_id(cq->device, &who), .user = iq_user(&cq->res), .port = post.port,
+		.opcode = *opcode, .cq_id = cq->res.id,
 	};
-	trace_ib_wr_latency(*latency_ns, post->qp_num, post->bytes, wc->status, &w);
+	trace_ib_wr_latency(*latency_ns, post.qp_num, wr.bytes, wc->status, &w);
 	return true;
 }
 
@@ -241,11 +295,8 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 		.cq = cq, .vendor_err = wc->vendor_err, .status = wc->status,
 		.opcode = IQ_UNKNOWN,
 	};
-	struct iq_post post;
 
-	if (iq_completed(cq, wc, now, &post, &e.latency_ns))
-		e.opcode = post.opcode;
-	else if (iq_is_send(wc))
+	if (!iq_completed(cq, wc, now, &e.opcode, &e.latency_ns) && iq_is_send(wc))
 		kstall_inflight_unmatched(&iq_posts);
 	if (wc->status == IB_WC_SUCCESS || !trace_ib_wc_error_enabled())
 		return;
@@ -260,6 +311,41 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 	iq_failed(&e);
 }
 
+static void iq_all_polled(struct ib_cq *cq, const struct ib_wc *wc, int n)
+{
+	u64 now = kstall_now();
+	int i;
+
+	for (i = 0; i < n; i++)
+		iq_polled(cq, &wc[i], now);
+}
+
+/*
+ * What the core has polled into the CQ's own array, a tracepoint tells: cheaper than a pair of
+ * probes and, unlike these, not missed in an interrupt of another one. It does not tell the array.
+ * The core polls into another, on the stack, in two cases: CQs that are polled directly, which do
+ * not count here, and an SRQ being drained. iq_poll_return() has seen these and leaves word.
+ */
+static DEFINE_PER_CPU(const struct ib_cq *, iq_seen);
+
+static bool iq_is_own_array(const struct ib_cq *cq)
+{
+	if (!cq->wc || this_cpu_read(iq_seen) == cq)
+		return false;
+	if (cq->poll_ctx == IB_POLL_SOFTIRQ)
+		return in_serving_softirq();
+	return cq->poll_ctx != IB_POLL_DIRECT && current->flags & PF_WQ_WORKER;
+}
+
+/* cq_poll: softirq, worker; the completions' handlers have not run yet */
+KSTALL_PROBE(iq_on_poll, PARAMS(const struct ib_cq *cq, int requested, int rc),
+	     PARAMS(cq, requested, rc))
+{
+	if (rc > 0 && iq_is_own_array(cq))
+		iq_all_polled((struct ib_cq *)cq, cq->wc, min(rc, requested));
+	this_cpu_write(iq_seen, NULL);
+}
+
 /* int poll_cq(struct ib_cq *cq, int num_entries, struct ib_wc *wc): any context */
 bool iq_poll_enter(void *data, struct pt_regs *regs)
 {
@@ -267,21 +353,19 @@ bool iq_poll_enter(void *data, struct pt_regs *regs)
 
 	call->cq = (void *)regs_get_kernel_argument(regs, 0);
 	call->wc = (void *)regs_get_kernel_argument(regs, 2);
-	return true;
+	return call->wc != call->cq->wc;
 }
 
-/* The completions' handlers have not run yet. */
 void iq_poll_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_poll_call *call = data;
-	int i, n = regs_return_value(regs);
-	u64 now;
+	int n = regs_return_value(regs);
 
-	if (n <= 0)
-		return;
-	now = kstall_now();
-	for (i = 0; i < n; i++)
-		iq_polled(call->cq, &call->wc[i], now);
+	if (n > 0)
+		iq_all_polled(call->cq, call->wc, n);
+	/* Only what the core polls passes its tracepoint, at once. */
+	if (call->cq->wc)
+		this_cpu_write(iq_seen, call->cq);
 }
 
 /* ---- soft-RoCE: a program's completions, and room for anybody's ---- */
@@ -301,7 +385,7 @@ bool iq_rxe_post_enter(void *data, struct pt_regs *regs)
 
 	call->cq = cq;
 	if (!cq->uobject)
-		return true;
+		return trace_ib_cq_overflow_enabled();
 	if (wc->status == IB_WC_SUCCESS || !trace_ib_wc_error_enabled())
 		return false;
 	e = (struct iq_failed){
