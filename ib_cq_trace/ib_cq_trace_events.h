@@ -234,7 +234,7 @@ struct kstall_ib_port {
 };
 
 /* A connection's ends, in every event about one. */
-#define IQ_PEER_FIELDS							\
+#define IQ_PEER_FIELDS()						\
 	__field(bool, connected)					\
 	__array(char, lgid, 40)						\
 	__array(char, rgid, 40)						\
@@ -281,7 +281,7 @@ struct kstall_ib_port {
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
  *
- * Arguments: last - first in ns, cq_id, count, syndrome, struct.
+ * Arguments: duration_ns, cq_id, count, syndrome, struct.
  * Overhead: nothing while no CQ overflows; on soft-RoCE a function entry per completion.
  * Reach: CQs of processes on every provider that reports it (mlx5, mlx4, irdma, bnxt_re, qedr,
  * ocrdma, mthca, rdmavt, soft-RoCE; never cxgb4, efa, mana), and of the kernel on mlx5 and
@@ -375,7 +375,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__field(u64, latency_ns)
 		__field(u64, wr_id)
 		__string(done, w->f->done)
-		IQ_PEER_FIELDS
+		IQ_PEER_FIELDS()
 		__field(u64, count)
 		__field(u64, first_ts_mono_ns)
 		__field(u64, last_ts_mono_ns)
@@ -539,14 +539,14 @@ KSTALL_TRACE_EVENT(ib_cq_process,
  * @qp_num: number of the queue pair
  * @cq_id: restrack id of its send CQ
  * @event: enum ib_event_type: QP_FATAL, QP_REQ_ERR, QP_ACCESS_ERR, COMM_EST, SQ_DRAINED, ...
- * @state: enum ib_qp_state it was last seen in; 255 unknown
+ * @state: it was last seen in: RESET, INIT, RTR, RTS, SQD, SQE, ERR; 255 unknown
  * @connected: the following are known
  * @lgid: GID of this end
  * @rgid: GID of the other end
  * @rqpn: queue pair number of the other end
  * @rlid: LID of the other end, 0 on RoCE
  *
- * Arguments: 0, qp_num, 1, event, struct.
+ * Arguments: 0, qp_num, count, event, struct.
  * Overhead: a function entry an event.
  * Reach: queue pairs of processes on all providers; of the kernel on 6.12 and 7.2, not on 6.1,
  * which has no function that they pass. A requester's error, such as RETRY_EXC_ERR,
@@ -563,7 +563,7 @@ KSTALL_TRACE_EVENT(ib_qp_event,
 		__field(u32, cq_id)
 		__field(u8, event)
 		__field(u8, state)
-		IQ_PEER_FIELDS
+		IQ_PEER_FIELDS()
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&q->id);
@@ -596,7 +596,7 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * @cq_id: restrack id of its send CQ
  * @source: modify, event, sweep
  * @event: enum ib_event_type if source=event, else -1
- * @old_state: enum ib_qp_state before; 255 unknown
+ * @old_state: before: RESET, INIT, RTR, RTS, SQD, SQE, ERR; 255 unknown
  * @first_status: enum ib_wc_status of its first error, if ib_wc_error is enabled and saw one
  * @age_ns: since it became ready to send; 0 unknown
  * @connected: the following are known
@@ -605,7 +605,7 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * @rqpn: queue pair number of the other end
  * @rlid: LID of the other end, 0 on RoCE
  *
- * Arguments: age_ns, qp_num, 1, source, struct.
+ * Arguments: age_ns, qp_num, count, source, struct.
  * Overhead: a function entry and return per change of a queue pair's state. Once a second the
  * ports' counters are read; a sweep asks the device about at most 100 queue pairs a second and
  * qp_sweep_max in all (0: no sweeps).
@@ -626,7 +626,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
 		__field(u8, old_state)
 		__field(u8, first_status)
 		__field(u64, age_ns)
-		IQ_PEER_FIELDS
+		IQ_PEER_FIELDS()
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&q->id);
@@ -747,7 +747,7 @@ KSTALL_TRACE_EVENT(ib_mr_reg,
  * @duration_ns: how long it took; of a map, with waiting for the pages
  * @result: map: pages mapped, or -errno; invalidate: 0
  *
- * Arguments: duration_ns, low 32 bits of the page number, bytes, result, struct.
+ * Arguments: duration_ns, page, bytes, result, struct.
  * Parameter: ib_odp_fault_min_ns.
  * Overhead: a function entry and return each.
  * Reach: mlx5, and soft-RoCE in 7.2. The identity is that of a fault's process; of an
@@ -786,13 +786,13 @@ KSTALL_TRACE_EVENT(ib_odp_fault,
  * @port: its port; 0 for DEVICE_FATAL
  * @event: enum ib_event_type: PORT_ACTIVE, PORT_ERR, GID_CHANGE, LID_CHANGE, PKEY_CHANGE,
  *	SM_CHANGE, CLIENT_REREGISTER, DEVICE_FATAL, DEVICE_SPEED_CHANGE (7.2)
- * @state: of the port, enum ib_port_state; 0 if it could not be asked
+ * @state: of the port: DOWN, INIT, ARMED, ACTIVE, ACTIVE_DEFER; 0 if it could not be asked
  * @lid: its LID, 0 on RoCE
  * @sm_lid: LID of its subnet manager
  * @speed: enum ib_port_speed: 1 SDR 2 DDR 4 QDR 8 FDR10 16 FDR 32 EDR 64 HDR 128 NDR 256 XDR
  * @width: enum ib_port_width: 1 1X, 2 4X, 4 8X, 8 12X, 16 2X
  *
- * Arguments: 0, port, 1, event, struct.
+ * Arguments: 0, port, count, event, struct.
  * Overhead: one query of the port an event.
  * Reach: all devices. No process causes it: the identity is empty.
  */

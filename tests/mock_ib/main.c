@@ -52,8 +52,10 @@ struct args {
 };
 
 static DEFINE_MUTEX(lock);	/* all below */
+static struct ib_device *dev;
 static char result[512];
-static struct pair pair;
+static struct pair pair;	/* of the command that runs */
+static struct pair left;	/* that fail left, until close; none if its dev is NULL */
 
 static __printf(1, 2) void say(const char *fmt, ...)
 {
@@ -176,7 +178,6 @@ static void pair_close(struct pair *p)
 	if (!IS_ERR_OR_NULL(p->pd))
 		ib_dealloc_pd(p->pd);
 	kfree(p->buf);
-	ib_device_put(p->dev);
 }
 
 static int pair_make(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_sig_type sig)
@@ -220,7 +221,7 @@ static int pair_open(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_
 	for (i = 0; i < MAX_WR; i++)
 		p->ids[i].done = mock_ib_done;
 	init_completion(&p->all);
-	p->dev = ib_device_get_by_name(device, RDMA_DRIVER_UNKNOWN);
+	p->dev = dev;
 	if (!p->dev)
 		return -ENODEV;
 	ret = pair_make(p, cqe, ctx, sig);
@@ -397,8 +398,6 @@ static int do_retry(const struct args *a)
 }
 
 /* As retry, but the queue pairs stay, until close. */
-static struct pair left;
-
 static int do_fail(const struct args *a)
 {
 	struct pair *p = &left;
@@ -567,10 +566,39 @@ static const struct file_operations do_fops = {
 	.llseek = seq_lseek, .release = single_release,
 };
 
+/* ---- the device ---- */
+
+static int mock_ib_add(struct ib_device *ibdev)
+{
+	if (strcmp(dev_name(&ibdev->dev), device))
+		return -EOPNOTSUPP;
+	mutex_lock(&lock);
+	dev = ibdev;
+	mutex_unlock(&lock);
+	return 0;
+}
+
+/* Waits for a command that runs. */
+static void mock_ib_remove(struct ib_device *ibdev, void *data)
+{
+	mutex_lock(&lock);
+	do_close(NULL);
+	dev = NULL;
+	mutex_unlock(&lock);
+}
+
+static struct ib_client client = {
+	.name = KBUILD_MODNAME, .add = mock_ib_add, .remove = mock_ib_remove,
+};
+
 static struct dentry *dir;
 
 static int __init mock_ib_init(void)
 {
+	int ret = ib_register_client(&client);
+
+	if (ret)
+		return ret;
 	dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("do", 0600, dir, NULL, &do_fops);
 	return 0;
@@ -579,7 +607,7 @@ static int __init mock_ib_init(void)
 static void __exit mock_ib_exit(void)
 {
 	debugfs_remove_recursive(dir);
-	do_close(NULL);
+	ib_unregister_client(&client);
 }
 
 module_init(mock_ib_init);
