@@ -234,7 +234,7 @@ struct kstall_ib_port {
 };
 
 /* A connection's ends, in every event about one. */
-#define IQ_PEER_FIELDS()						\
+#define IQ_PEER_FIELDS							\
 	__field(bool, connected)					\
 	__array(char, lgid, 40)						\
 	__array(char, rgid, 40)						\
@@ -244,6 +244,8 @@ struct kstall_ib_port {
 #define IQ_PEER_ASSIGN(_qp)						\
 	do {								\
 		__entry->connected = (_qp)->connected;			\
+		memset(__entry->lgid, 0, 40);				\
+		memset(__entry->rgid, 0, 40);				\
 		snprintf(__entry->lgid, 40, "%pI6c", (_qp)->peer.lgid.raw); \
 		snprintf(__entry->rgid, 40, "%pI6c", (_qp)->peer.rgid.raw); \
 		__entry->rqpn = (_qp)->peer.rqpn;			\
@@ -293,8 +295,8 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		 const struct kstall_ib_cq_error *e),
 	TP_ARGS(duration_ns, cq_id, count, syndrome, e),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&e->id)
-		__string(user, e->o->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, cq_id)
 		__field(u32, depth)
 		__field(s32, used)
@@ -306,7 +308,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&e->id);
-		kstall_assign_str(user, e->o->user);
+		KSTALL_NAME_ASSIGN(user, e->o->user);
 		__entry->cq_id = cq_id;
 		__entry->depth = e->o->depth;
 		__entry->used = e->o->used;
@@ -317,7 +319,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		__entry->last_ts_mono_ns = e->last_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%d count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
-		  KSTALL_ID_ARGS, __get_str(user), __entry->cq_id, __entry->depth,
+		  KSTALL_ID_ARGS, __entry->user, __entry->cq_id, __entry->depth,
 		  __entry->used, __entry->attached, __entry->syndrome, __entry->count,
 		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns)
 );
@@ -362,8 +364,8 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 	TP_PROTO(u64 latency_ns, u32 qp_num, u64 count, int status, const struct kstall_ib_wc *w),
 	TP_ARGS(latency_ns, qp_num, count, status, w),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&w->id)
-		__string(user, w->f->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, port)
 		__field(u32, qp_num)
 		__field(u32, cq_id)
@@ -374,15 +376,15 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__field(u8, opcode)
 		__field(u64, latency_ns)
 		__field(u64, wr_id)
-		__string(done, w->f->done)
-		IQ_PEER_FIELDS()
+		KSTALL_NAME_FIELD(done)
+		IQ_PEER_FIELDS
 		__field(u64, count)
 		__field(u64, first_ts_mono_ns)
 		__field(u64, last_ts_mono_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
-		kstall_assign_str(user, w->f->user);
+		KSTALL_NAME_ASSIGN(user, w->f->user);
 		__entry->port = w->qp->port;
 		__entry->qp_num = qp_num;
 		__entry->cq_id = w->f->cq_id;
@@ -393,18 +395,18 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__entry->opcode = w->opcode;
 		__entry->latency_ns = latency_ns;
 		__entry->wr_id = w->f->wr_id;
-		kstall_assign_str(done, w->f->done);
+		KSTALL_NAME_ASSIGN(done, w->f->done);
 		IQ_PEER_ASSIGN(w->qp);
 		__entry->count = count;
 		__entry->first_ts_mono_ns = w->f->folded.first_ns;
 		__entry->last_ts_mono_ns = w->f->folded.last_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u status=%s first_status=%s first=%d vendor_err=%u opcode=%s latency_ns=%llu wr_id=0x%llx done=%s " IQ_PEER_FMT " count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
-		  KSTALL_ID_ARGS, __get_str(user), __entry->port, __entry->qp_num,
+		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_status(__entry->status),
 		  iq_show_status(__entry->first_status), __entry->first,
 		  __entry->vendor_err, iq_show_opcode(__entry->opcode), __entry->latency_ns,
-		  __entry->wr_id, __get_str(done), IQ_PEER_ARGS, __entry->count,
+		  __entry->wr_id, __entry->done, IQ_PEER_ARGS, __entry->count,
 		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns)
 );
 
@@ -438,8 +440,8 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 	TP_PROTO(u64 latency_ns, u32 qp_num, u64 bytes, int status, const struct kstall_ib_wr *w),
 	TP_ARGS(latency_ns, qp_num, bytes, status, w),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&w->id)
-		__string(user, w->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, port)
 		__field(u32, qp_num)
 		__field(u32, cq_id)
@@ -450,7 +452,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
-		kstall_assign_str(user, w->user);
+		KSTALL_NAME_ASSIGN(user, w->user);
 		__entry->port = w->port;
 		__entry->qp_num = qp_num;
 		__entry->cq_id = w->cq_id;
@@ -460,7 +462,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__entry->latency_ns = latency_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu",
-		  KSTALL_ID_ARGS, __get_str(user), __entry->port, __entry->qp_num,
+		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_opcode(__entry->opcode), __entry->bytes,
 		  iq_show_status(__entry->status), __entry->latency_ns)
 );
@@ -496,8 +498,8 @@ KSTALL_TRACE_EVENT(ib_cq_process,
 		 const struct kstall_ib_round *r),
 	TP_ARGS(lag_ns, cq_id, completed, exhausted, r),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&r->id)
-		__string(user, r->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, cq_id)
 		__field(u32, comp_vector)
 		__field(u8, poll_ctx)
@@ -511,7 +513,7 @@ KSTALL_TRACE_EVENT(ib_cq_process,
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&r->id);
-		kstall_assign_str(user, r->user);
+		KSTALL_NAME_ASSIGN(user, r->user);
 		__entry->cq_id = cq_id;
 		__entry->comp_vector = r->comp_vector;
 		__entry->poll_ctx = r->poll_ctx;
@@ -524,7 +526,7 @@ KSTALL_TRACE_EVENT(ib_cq_process,
 		__entry->exhausted = exhausted;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u comp_vector=%u poll_ctx=%s scheduled=%d lag_ns=%llu delay_ns=%llu duration_ns=%llu completed=%u budget=%d exhausted=%d",
-		  KSTALL_ID_ARGS, __get_str(user), __entry->cq_id, __entry->comp_vector,
+		  KSTALL_ID_ARGS, __entry->user, __entry->cq_id, __entry->comp_vector,
 		  iq_show_poll(__entry->poll_ctx), __entry->scheduled, __entry->lag_ns,
 		  __entry->delay_ns, __entry->duration_ns, __entry->completed,
 		  __entry->budget, __entry->exhausted)
@@ -556,18 +558,18 @@ KSTALL_TRACE_EVENT(ib_qp_event,
 	TP_PROTO(u64 duration_ns, u32 qp_num, u32 count, int event, const struct kstall_ib_qp *q),
 	TP_ARGS(duration_ns, qp_num, count, event, q),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&q->id)
-		__string(user, q->qp->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, port)
 		__field(u32, qp_num)
 		__field(u32, cq_id)
 		__field(u8, event)
 		__field(u8, state)
-		IQ_PEER_FIELDS()
+		IQ_PEER_FIELDS
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&q->id);
-		kstall_assign_str(user, q->qp->user);
+		KSTALL_NAME_ASSIGN(user, q->qp->user);
 		__entry->port = q->qp->port;
 		__entry->qp_num = qp_num;
 		__entry->cq_id = q->qp->cq_id;
@@ -576,7 +578,7 @@ KSTALL_TRACE_EVENT(ib_qp_event,
 		IQ_PEER_ASSIGN(q->qp);
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u event=%s state=%s " IQ_PEER_FMT,
-		  KSTALL_ID_ARGS, __get_str(user), __entry->port, __entry->qp_num,
+		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_event(__entry->event), iq_show_state(__entry->state),
 		  IQ_PEER_ARGS)
 );
@@ -616,8 +618,8 @@ KSTALL_TRACE_EVENT(ib_qp_error,
 	TP_PROTO(u64 age_ns, u32 qp_num, u32 count, int source, const struct kstall_ib_qp *q),
 	TP_ARGS(age_ns, qp_num, count, source, q),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&q->id)
-		__string(user, q->qp->user)
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(user)
 		__field(u32, port)
 		__field(u32, qp_num)
 		__field(u32, cq_id)
@@ -626,11 +628,11 @@ KSTALL_TRACE_EVENT(ib_qp_error,
 		__field(u8, old_state)
 		__field(u8, first_status)
 		__field(u64, age_ns)
-		IQ_PEER_FIELDS()
+		IQ_PEER_FIELDS
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&q->id);
-		kstall_assign_str(user, q->qp->user);
+		KSTALL_NAME_ASSIGN(user, q->qp->user);
 		__entry->port = q->qp->port;
 		__entry->qp_num = qp_num;
 		__entry->cq_id = q->qp->cq_id;
@@ -642,7 +644,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
 		IQ_PEER_ASSIGN(q->qp);
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u source=%s event=%d old_state=%s first_status=%s age_ns=%llu " IQ_PEER_FMT,
-		  KSTALL_ID_ARGS, __get_str(user), __entry->port, __entry->qp_num,
+		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_source(__entry->source), __entry->event,
 		  iq_show_state(__entry->old_state), iq_show_status(__entry->first_status),
 		  __entry->age_ns, IQ_PEER_ARGS)
@@ -670,7 +672,7 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
 	TP_PROTO(u64 wait_ns, u32 cq_id, u32 queued, int unused, const struct kstall_ib_channel *c),
 	TP_ARGS(wait_ns, cq_id, queued, unused, c),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&c->id)
+		KSTALL_ID_FIELDS
 		__field(u32, cq_id)
 		__field(u32, queued)
 		__field(u32, lost)
@@ -709,7 +711,7 @@ KSTALL_TRACE_EVENT(ib_mr_reg,
 	TP_PROTO(u64 duration_ns, u32 lkey, u64 bytes, int result, const struct kstall_ib_mr *r),
 	TP_ARGS(duration_ns, lkey, bytes, result, r),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&r->id)
+		KSTALL_ID_FIELDS
 		__field(u32, lkey)
 		__field(u8, kind)
 		__field(u64, addr)
@@ -757,7 +759,7 @@ KSTALL_TRACE_EVENT(ib_odp_fault,
 	TP_PROTO(u64 duration_ns, u32 page, u64 bytes, int result, const struct kstall_ib_mr *r),
 	TP_ARGS(duration_ns, page, bytes, result, r),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&r->id)
+		KSTALL_ID_FIELDS
 		__field(u8, op)
 		__field(u64, addr)
 		__field(u64, bytes)
@@ -800,7 +802,7 @@ KSTALL_TRACE_EVENT(ib_port_event,
 	TP_PROTO(u64 duration_ns, u32 port, u32 count, int event, const struct kstall_ib_port *p),
 	TP_ARGS(duration_ns, port, count, event, p),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&p->id)
+		KSTALL_ID_FIELDS
 		__field(u32, port)
 		__field(u8, event)
 		__field(u8, state)
