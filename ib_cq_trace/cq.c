@@ -221,6 +221,17 @@ bool iq_comp_read_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
+/* Lets go of a channel's record, and drops it if nothing is in it. */
+static void iq_channel_put(u64 queue, struct kstall_slot *slot)
+{
+	const struct iq_channel *channel = slot->rec;
+
+	if (channel->nr || channel->lost)
+		kstall_inflight_unlock(slot);
+	else
+		kstall_inflight_erase(&iq_channels, queue, slot);
+}
+
 /* Takes the oldest event. Return: its CQ and time; false if none is known. */
 static bool iq_channel_take(const void *queue, u32 *cq_id, u64 *ns, u32 *left, u32 *lost)
 {
@@ -243,7 +254,7 @@ static bool iq_channel_take(const void *queue, u32 *cq_id, u64 *ns, u32 *left, u
 	}
 	*left = channel->nr;
 	*lost = channel->lost;
-	kstall_inflight_unlock(&slot);
+	iq_channel_put((unsigned long)queue, &slot);
 	return any;
 }
 
@@ -282,7 +293,7 @@ static void iq_channel_forget(const struct ib_cq *cq)
 		channel->ns[to++] = channel->ns[from];
 	}
 	channel->nr = to;
-	kstall_inflight_unlock(&slot);
+	iq_channel_put((unsigned long)cq->cq_context, &slot);
 }
 
 /* ---- the end ---- */

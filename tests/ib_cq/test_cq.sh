@@ -46,4 +46,5 @@ t_eq "disabled: no hook is left" "$(grep -c 'state=armed' $STATUS)" 0
 mock overflow 20 4
 t_eq "disabled: no event" "$(ev_n $over) $(ev_n $round)" "0 0"
 
+unload ib_cq_trace
 t_fails "bad parameters are refused" insmod "$(find ../.. -name ib_cq_trace.ko -print -quit)" max_qps=1
