@@ -190,16 +190,22 @@ static struct iq_slot {
  */
 static bool iq_function_name(const void *fn, struct iq_slot *slot)
 {
-	char buf[KSYM_SYMBOL_LEN], *end;
+	char buf[KSYM_SYMBOL_LEN], *module, *end;
 
 	sprint_symbol_no_offset(buf, (unsigned long)fn);
-	slot->module[0] = '\0';
-	if (sscanf(buf, "%63s [%55[^]]]", slot->symbol, slot->module) < 1 ||
-	    !strncmp(slot->symbol, "0x", 2))
+	if (!strncmp(buf, "0x", 2))
 		return false;
-	end = strstr(slot->symbol, "_nodrain");
+	module = strstr(buf, " [");
+	if (module) {
+		*module = '\0';
+		module += 2;
+		*strchrnul(module, ']') = '\0';
+	}
+	end = strstr(buf, "_nodrain");
 	if (end)
 		*end = '\0';
+	strscpy(slot->module, module ?: "", sizeof(slot->module));
+	strscpy(slot->symbol, buf, sizeof(slot->symbol));
 	return true;
 }
 

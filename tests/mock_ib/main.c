@@ -169,6 +169,11 @@ static void pair_close(struct pair *p)
 		if (!IS_ERR_OR_NULL(p->qp[i]))
 			ib_destroy_qp(p->qp[i]);
 	}
+	/*
+	 * ib_free_cq() does not wait for an ib_poll_handler() that is about to ask for the next
+	 * interrupt; it runs in softirq.
+	 */
+	synchronize_rcu();
 	for (i = 0; i < 2; i++) {
 		if (!IS_ERR_OR_NULL(p->cq[i]))
 			ib_free_cq(p->cq[i]);
