@@ -6,7 +6,7 @@
 . ../ib_cq/lib.sh
 # shellcheck source=lib.sh
 . ./lib.sh
-plan 22
+plan 26
 
 soft_roce
 load mock_ib
@@ -59,3 +59,20 @@ t_eq "ib_mr: histogram" "$(entries ib_mr "reg_us[verbs, $pid, memory]")" 1
 t_eq "ib_mr: bytes" "$(value ib_mr "reg_bytes[verbs, $pid, memory]")" 131072
 t_eq "ib_mr: failed, by errno" "$(value ib_mr "failed[verbs, $pid, 14]")" 1
 t_eq "ib_mr: the first line" "$(grep -m1 Tracing "$work/ib_mr")" "Tracing RDMA memory registration until Ctrl-C. ib_mr_reg_min_ns=0"
+
+# --- programs that ask libibverbs for names ---
+
+cat >"$work/ask" <<'END'
+import ctypes, os
+lib = ctypes.CDLL("libibverbs.so.1")
+for status in (12, 5, 5, 5):
+    lib.ibv_wc_status_str(status)
+lib.ibv_event_type_str(3)
+print("pid=%d" % os.getpid())
+END
+workload "/usr/bin/python3 $work/ask"
+tool ibv_errors
+pid=$(told ibv_errors pid 1)
+t_eq "ibv_errors: what, in order" "$(grep -oP " STATUS \K\S+(?= of python3/$pid\$)" "$work/ibv_errors" | xargs)" "RETRY_EXC_ERR WR_FLUSH_ERR WR_FLUSH_ERR WR_FLUSH_ERR"
+t_eq "ibv_errors: counted" "$(value ibv_errors "statuses[python3, $pid, WR_FLUSH_ERR]") $(value ibv_errors "statuses[python3, $pid, RETRY_EXC_ERR]")" "3 1"
+t_eq "ibv_errors: events" "$(grep -c " EVENT  QP_ACCESS_ERR of python3/$pid\$" "$work/ibv_errors")" 1
