@@ -44,9 +44,10 @@ mock_do() { echo "$*" >"$DO" && cat "$DO"; }
 # verbs COMMAND…: ./verbs, likewise
 verbs() { run out ./verbs "$@"; }
 
-# sum EVENT KEY [CONDITION] and the like are in ../events.sh.
-
 # settled: until summaries of storms are out, 100 ms after their last
 settled() { sleep 1; snap; }
+
+# have EVENT CONDITION N: at least N of them, for wait_until
+have() { snap; [ "$(ev_n "$1" "$2")" -ge "$3" ]; }
 
 in_use() { status_field ib_cq_trace table "$1" in_use; }

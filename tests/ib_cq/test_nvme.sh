@@ -40,10 +40,10 @@ t_range "64 reads: they were processed in rounds" "$(ev_sum ib_cq_process comple
 t_eq "in softirq by the host, by a worker in the target" "$(ev_get ib_cq_process poll_ctx 'f["user"] != "ib_mad" && f["completed"] > 0' | grep -v unbound | sort -u | xargs)" "softirq workqueue"
 ev_clear
 echo 1 >/sys/class/nvme/nvme0/delete_controller
-wait_until 30 eval '[ ! -e /sys/class/nvme/nvme0 ]'
+wait_until 30 test ! -e /sys/class/nvme/nvme0
 settled
 t_range "disconnected: queue pairs were moved to ERR" "$(ev_n ib_qp_error 'f["source"] == "modify" && f["user"] == "rdma_cm"')" 3 100
 t_eq "disconnected: all is flushed, after no error" "$(ev_get ib_wc_error status | sort -u) $(ev_get ib_wc_error first_status | sort -u)" "WR_FLUSH_ERR SUCCESS"
-t_range "disconnected: named by their handlers" "$(ev_get ib_wc_error done | grep -cE '\[nvmet?_rdma\]|\[ib_core\]')" 3 1000
+t_range "disconnected: named by their handlers" "$(ev_get ib_wc_error 'done' | grep -cE '\[nvmet?_rdma\]|\[ib_core\]')" 3 1000
 t_eq "nothing was lost" "$(status_losses)" ""
 t_eq "nothing is left in the tables" "$(in_use posts) $(in_use flushes)" "0 0"

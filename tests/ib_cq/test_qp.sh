@@ -35,7 +35,7 @@ fi
 
 wait_until 20 grep -q '^sweep rxe0 state=watching' $STATUS || bail "the first sweep does not end"
 mock fail 1
-wait_until 20 eval 'snap; [ "$(ev_n $error)" = 1 ]'
+wait_until 20 have $error 1 1
 t_eq "retries ran out: a sweep finds it" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn)" "sweep $(said qp0) $(said peer)"
 echo close >$DO
 t_eq "destroyed: not told again" "$(snap; ev_n $error)" 1
@@ -46,7 +46,7 @@ ev_disable ib_cq/$event
 ev_disable ib_cq/$error
 mock fail 1
 ev_enable ib_cq/$error
-wait_until 20 eval 'snap; [ "$(ev_n $error)" = 1 ]'
+wait_until 20 have $error 1 1
 t_eq "failed before: the first sweep finds it, and its peer" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn) $(ev_get $error rgid) $(ev_get $error lgid)" \
 	"sweep $(said qp0) $(said peer) $GID $GID"
 echo close >$DO

@@ -49,8 +49,9 @@ mkfifo "$work/stay"
 ./verbs fail 2 <"$work/stay" >"$work/out" &
 verbs=$!
 exec 5>"$work/stay"
-wait_until 30 eval '[ "$(grep -c send= "$work/out")" = 2 ]' || bail "verbs does not fail"
-wait_until 30 eval 'snap; [ "$(ev_n $qp "f[\"qp_num\"] == $(said qp0)")" = 1 ]'
+failed_both() { [ "$(grep -c send= "$work/out")" = 2 ]; }
+wait_until 30 failed_both || bail "verbs does not fail"
+wait_until 30 have $qp "f[\"qp_num\"] == $(said qp0)" 1
 t_eq "found by a sweep" "$(ev_get $qp source "f[\"qp_num\"] == $(said qp0)")" sweep
 t_eq "whose, and with whom" "$(ev_n $qp "$(owned) && f[\"rqpn\"] == $(said peer) && f[\"rgid\"] == \"$GID\" && f[\"first_status\"] == \"RETRY_EXC_ERR\"")" 1
 exec 5>&-
@@ -88,13 +89,13 @@ fi
 
 ev_enable ib_cq/ib_port_event
 ip link set dummy0 down
-wait_until 10 eval 'snap; [ "$(ev_n ib_port_event "f[\"event\"] == \"PORT_ERR\"")" = 1 ]'
+wait_until 10 have ib_port_event 'f["event"] == "PORT_ERR"' 1
 t_eq "link down" "$(ev_get ib_port_event state 'f["event"] == "PORT_ERR"') $(ev_get ib_port_event port 'f["event"] == "PORT_ERR"')" "DOWN 1"
 ip link set dummy0 up
-wait_until 10 eval 'snap; [ "$(ev_n ib_port_event "f[\"event\"] == \"PORT_ACTIVE\"")" = 1 ]'
+wait_until 10 have ib_port_event 'f["event"] == "PORT_ACTIVE"' 1
 t_eq "link up" "$(ev_get ib_port_event state 'f["event"] == "PORT_ACTIVE"')" ACTIVE
 ip addr add 10.9.0.2/24 dev dummy0
-wait_until 10 eval 'snap; [ "$(ev_n ib_port_event "f[\"event\"] == \"GID_CHANGE\"")" -ge 1 ]'
+wait_until 10 have ib_port_event 'f["event"] == "GID_CHANGE"' 1
 t_range "an address more" "$(ev_n ib_port_event 'f["event"] == "GID_CHANGE" && f["dev"] == "rxe0" && f["tgid"] == 0')" 1 20
 
 t_no_losses

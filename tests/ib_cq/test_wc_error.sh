@@ -14,7 +14,7 @@ one() {
 	t_eq "$1: one, the first" "$(ev_n $err) $(ev_get $err status) $(ev_get $err first_status) $(ev_get $err first) $(ev_get $err count)" "1 $1 $1 1 1"
 	t_eq "$1: whose, and with whom" "$(ev_n $err "$peer && f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"tgid\"] == 0 && f[\"user\"] == \"mock_ib\"") $(ev_get $err qp_num) $(ev_get $err rqpn) $(ev_get $err cq_id)" \
 		"1 $(said qp0) $2 $(said cq0)"
-	t_eq "$1: its handler, no pointer" "$(ev_get $err done) $(ev_get $err wr_id)" "mock_ib_done[mock_ib] 0x0"
+	t_eq "$1: its handler, no pointer" "$(ev_get $err 'done') $(ev_get $err wr_id)" "mock_ib_done[mock_ib] 0x0"
 }
 
 mock write 50 1
