@@ -176,7 +176,10 @@ bool iq_uverbs_cq_event_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* mlx5_ib_cq_event(struct mlx5_core_cq *mcq, enum mlx5_event): the ib_cq stands before it */
+/*
+ * mlx5_ib_cq_event(struct mlx5_core_cq *mcq, enum mlx5_event): struct mlx5_ib_cq begins with its
+ * ib_cq and, right behind it, @mcq (6.1 to 7.2).
+ */
 bool iq_mlx5_cq_event_enter(void *data, struct pt_regs *regs)
 {
 	struct ib_cq *cq = (void *)(regs_get_kernel_argument(regs, 0) - sizeof(struct ib_cq));

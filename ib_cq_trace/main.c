@@ -184,6 +184,8 @@ static struct iq_slot {
 	char symbol[64];
 } iq_slots[H_NR];
 
+static DEFINE_MUTEX(iq_slots_lock);	/* devices may come at the same time */
+
 /*
  * "symbol [module]" of a function. What mlx5 hands out as post_send is inline, so that it cannot
  * be hooked at its ftrace site: it only jumps to the function whose name has no "_nodrain".
@@ -233,13 +235,14 @@ static void iq_bind(const void *fn, unsigned int first, const char *what)
 		found.module);
 }
 
-/* Calls are serialised by ib_core's lock of its clients. */
 void iq_provider_found(const struct ib_device_ops *ops)
 {
+	mutex_lock(&iq_slots_lock);
 	iq_bind(ops->poll_cq, H_POLL, "poll");
 	iq_bind(ops->post_send, H_POST, "post");
 	iq_bind(ops->reg_user_mr, H_REG, "reg");
 	iq_bind(ops->reg_user_mr_dmabuf, H_REG_DMABUF, "reg_dmabuf");
+	mutex_unlock(&iq_slots_lock);
 }
 
 /* ---- init and exit ---- */

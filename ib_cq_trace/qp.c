@@ -113,6 +113,8 @@ static void iq_new_state(struct iq_qp *rec, const struct ib_qp *qp, const struct
 	switch (attr->qp_state) {
 	case IB_QPS_RESET:
 	case IB_QPS_INIT:
+		/* Numbers are used again. */
+		iq_qp_fill(rec, qp);
 		rec->first_status = 0;
 		rec->rts_ns = 0;
 		rec->connected = false;

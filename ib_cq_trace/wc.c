@@ -28,21 +28,25 @@ struct iq_failed {
 	u8 opcode;
 };
 
-/* What the queue pair's record says, with this error taken down. Return: it is the first. */
+/*
+ * What the queue pair's record says, with this error taken down. What is flushed does not make a
+ * record: it may come after the queue pair's end. Return: it is the first.
+ */
 static bool iq_take_down(u64 key, u8 status, u64 now, struct iq_qp *qp)
 {
 	struct kstall_slot slot;
 	struct iq_qp *rec;
-	bool first = false, found;
+	bool flushed = status == IB_WC_WR_FLUSH_ERR, first = false, found = true;
 
 	memset(qp, 0, sizeof(*qp));
 	qp->state = IQ_UNKNOWN;
-	if (!kstall_inflight_find_or_insert(&iq_qps, key, now, &slot, &found))
+	if (flushed ? !kstall_inflight_find(&iq_qps, key, &slot) :
+		      !kstall_inflight_find_or_insert(&iq_qps, key, now, &slot, &found))
 		return false;
 	rec = slot.rec;
 	if (!found)
 		rec->state = IQ_UNKNOWN;
-	if (status != IB_WC_WR_FLUSH_ERR && !rec->first_status) {
+	if (!flushed && !rec->first_status) {
 		rec->first_status = status;
 		first = true;
 	}
