@@ -70,7 +70,8 @@ for status in (12, 5, 5, 5):
 lib.ibv_event_type_str(3)
 print("pid=%d" % os.getpid())
 END
-workload "/usr/bin/python3 $work/ask"
+# -c is for that process alone.
+workload "exec /usr/bin/python3 $work/ask"
 tool ibv_errors
 pid=$(told ibv_errors pid 1)
 t_eq "ibv_errors: what, in order" "$(grep -oP " STATUS \K\S+(?= of python3/$pid\$)" "$work/ibv_errors" | xargs)" "RETRY_EXC_ERR WR_FLUSH_ERR WR_FLUSH_ERR WR_FLUSH_ERR"
