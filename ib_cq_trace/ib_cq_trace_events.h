@@ -12,6 +12,11 @@
  * and the ports' counters; their completions are seen on soft-RoCE only. For the rest there are
  * ibv_errors.bt and ibv_lat.bt, which look into the programs themselves.
  *
+ * A function hook that is hit in an interrupt of another hook's handler misses, as kprobes do, and
+ * counts it in the status file (missed=): so rounds of ib_cq_process, posts of ib_wr_latency and,
+ * on soft-RoCE only, errors of programs may be lacking. Completions of the core's users come by
+ * a tracepoint, which does not miss.
+ *
  * The identity is the owner's: the thread that created the queue pair or CQ. If the kernel owns
  * it, pid and tgid are 0 and user names the module that does.
  */

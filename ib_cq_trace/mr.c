@@ -23,7 +23,7 @@ bool iq_reg_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/* reg_user_mr_dmabuf(struct ib_pd *pd, u64 offset, u64 length, u64 addr, int fd, int access, ...) */
+/* reg_user_mr_dmabuf(struct ib_pd *, u64 offset, u64 length, u64 addr, int fd, int access, ...) */
 bool iq_reg_dmabuf_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_mr_call *call = data;

@@ -526,7 +526,8 @@ static const struct {
 } commands[] = {
 	{ "write", do_write }, { "sigall", do_sigall }, { "refused", do_refused },
 	{ "same", do_same },
-	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close }, { "rnr", do_rnr }, { "access", do_access },
+	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close },
+	{ "rnr", do_rnr }, { "access", do_access },
 	{ "flush", do_flush }, { "overflow", do_overflow }, { "event", do_event },
 };
 
