@@ -67,6 +67,8 @@ struct kstall_hook_stats {
  * @targets: alternative names, best first, separated by '|'; NULL: kstall_hook_bind() will tell
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
+ * @irqs_off: run the probes of a function hook with interrupts off: a kprobe that is hit in an
+ *	interrupt of another one's handler is missed (and counted)
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -89,6 +91,7 @@ struct kstall_hook {
 	const char *targets;
 	enum kstall_kind kind;
 	bool sleeps;
+	bool irqs_off;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;
