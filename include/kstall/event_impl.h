@@ -151,6 +151,8 @@ static void kstall_sync(void)
 							       : kstall_hooks_error(def->hooks);
 	}
 	kstall_tables_free(~tables);
+	if (kstall.changed)
+		kstall.changed();
 	if (tables)
 		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_TICK);
 }

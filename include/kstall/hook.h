@@ -64,9 +64,11 @@ struct kstall_hook_stats {
  * struct kstall_hook - one place in the kernel
  * @name: its name in the status file
  * @module: module the target lives in, NULL for vmlinux
- * @targets: alternative names, best first, separated by '|'
+ * @targets: alternative names, best first, separated by '|'; NULL: kstall_hook_bind() will tell
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
+ * @irqs_off: run the probes of a function hook with interrupts off: a kprobe that is hit in an
+ *	interrupt of another one's handler is missed (and counted)
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -93,6 +95,7 @@ struct kstall_hook {
 	const char *targets;
 	enum kstall_kind kind;
 	bool sleeps;
+	bool irqs_off;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;
@@ -196,6 +199,8 @@ static __always_inline void kstall_leave(struct kstall_hook *hook)
 
 unsigned long kstall_symbol(const char *name);
 void kstall_hooks_refresh(void);
+void kstall_hook_bind(struct kstall_hook *hook, const char *name, const char *module,
+		      const char *targets);
 
 #ifdef KSTALL_MAIN
 #include <kstall/hook_impl.h>

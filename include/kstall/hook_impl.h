@@ -110,12 +110,38 @@ static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
 /* ---- probes common to all function hooks ---- */
 
+static bool kstall_call_enter(const struct kstall_hook *hook, void *data, struct pt_regs *regs)
+{
+	unsigned long flags;
+	bool ret;
+
+	if (!hook->irqs_off)
+		return hook->enter(data, regs);
+	local_irq_save(flags);
+	ret = hook->enter(data, regs);
+	local_irq_restore(flags);
+	return ret;
+}
+
+static void kstall_call_return(const struct kstall_hook *hook, void *data, struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	if (!hook->irqs_off) {
+		hook->ret(data, regs);
+		return;
+	}
+	local_irq_save(flags);
+	hook->ret(data, regs);
+	local_irq_restore(flags);
+}
+
 static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct kstall_hook *hook = container_of(kp, struct kstall_hook, kp);
 
 	this_cpu_inc(hook->stats->hits);
-	hook->enter(NULL, regs);
+	kstall_call_enter(hook, NULL, regs);
 	return 0;
 }
 
@@ -127,14 +153,14 @@ static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs
 
 	*owner = hook;
 	this_cpu_inc(hook->stats->hits);
-	return hook->enter(owner + 1, regs) ? 0 : 1;
+	return kstall_call_enter(hook, owner + 1, regs) ? 0 : 1;
 }
 
 static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kstall_hook **owner = (struct kstall_hook **)ri->data;
 
-	(*owner)->ret(owner + 1, regs);
+	kstall_call_return(*owner, owner + 1, regs);
 	return 0;
 }
 
@@ -238,6 +264,8 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 {
 	int ret;
 
+	if (!hook->targets)
+		return;
 	if (hook->leaving) {
 		hook->state = KSTALL_WAITING;
 		return;
@@ -453,6 +481,28 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 
 static struct notifier_block kstall_tracepoint_nb = { .notifier_call = kstall_tracepoint_event };
 
+/**
+ * kstall_hook_bind() - name a function hook's target at run time
+ * @hook: row of the table whose targets are NULL, not a tracepoint
+ * @name: its name from now on; this and the others have to stay
+ * @module: module the target lives in, NULL for vmlinux
+ * @targets: as in struct kstall_hook
+ *
+ * For functions that are known by address only, such as those in a driver's operations. If an
+ * event that names the hook is enabled it is armed when this returns. May sleep; not in probes,
+ * nor from what the worker calls.
+ */
+void __maybe_unused kstall_hook_bind(struct kstall_hook *hook, const char *name,
+				     const char *module, const char *targets)
+{
+	mutex_lock(&kstall.lock);
+	hook->name = name;
+	hook->module = module;
+	hook->targets = targets;
+	mutex_unlock(&kstall.lock);
+	kstall_kick_and_wait();
+}
+
 /* ---- init and exit ---- */
 
 /*
@@ -468,6 +518,8 @@ static void kstall_hooks_dry_run(void)
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
 
+		if (!hook->targets)
+			continue;
 		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
 		else if (hook->resolve)

@@ -109,6 +109,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 				    struct kstall_slot *slot, bool *found);
 bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec);
+void kstall_inflight_erase(struct kstall_inflight *t, u64 key, struct kstall_slot *slot);
 void kstall_inflight_unmatched(struct kstall_inflight *t);
 
 /*

@@ -204,6 +204,25 @@ bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
 	return idx;
 }
 
+/**
+ * kstall_inflight_erase() - remove a record and let go of it
+ * @t: table
+ * @key: its key
+ * @slot: as insert or find filled it; no kstall_inflight_unlock() after this
+ *
+ * Context: any but NMI.
+ */
+void __maybe_unused kstall_inflight_erase(struct kstall_inflight *t, u64 key,
+					  struct kstall_slot *slot)
+{
+	u32 *link = kstall_inflight_link(t, slot->bucket, key);
+	u32 idx = *link;
+
+	*link = kstall_node(t, idx)->next;
+	kstall_node_put(t, idx);
+	kstall_inflight_unlock(slot);
+}
+
 /* Counts an end whose beginning was not seen (begun before arming, evicted or dropped). */
 void kstall_inflight_unmatched(struct kstall_inflight *t)
 {

@@ -45,6 +45,7 @@ struct kstall_count {
  * @events: which event needs which hooks and tables
  * @nr_events: their number
  * @show: optional, adds the module's own lines to the status file (may sleep)
+ * @changed: optional, called by the worker after what is armed has changed (may sleep, @lock held)
  * @lock: serialises arming; never taken in a probe nor under tracepoints_mutex
  * @ready_lock: protects @ready against a wish noted while exit() runs
  * @ready: init() is done and exit() has not begun
@@ -64,6 +65,7 @@ struct kstall_module {
 	const struct kstall_event_def *events;
 	unsigned int nr_events;
 	void (*show)(struct seq_file *m);
+	void (*changed)(void);
 
 	struct mutex lock;		/* arming; taken in no probe */
 	spinlock_t ready_lock;		/* @ready; taken in no probe */

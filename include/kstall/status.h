@@ -103,8 +103,10 @@ static int kstall_status_show(struct seq_file *m, void *unused)
 		   kstall_percpu_sum(kstall.clamped, value));
 	for (i = 0; i < kstall.nr_events; i++)
 		kstall_show_event(m, &kstall.events[i]);
-	for (i = 0; i < kstall.nr_hooks; i++)
-		kstall_show_hook(m, &kstall.hooks[i]);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (kstall.hooks[i].targets)
+			kstall_show_hook(m, &kstall.hooks[i]);
+	}
 	for (i = 0; i < kstall.nr_tables; i++)
 		kstall_show_table(m, kstall.tables[i]);
 	if (kstall.show)

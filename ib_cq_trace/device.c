@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+/* device.c - RDMA devices that come and go, and their ports */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/list.h>
+
+#include "ib_cq_trace.h"
+#include "ib_cq_trace_events.h"
+
+/* A device; the client's data of it. */
+struct iq_device {
+	struct list_head node;
+	struct ib_event_handler handler;
+	struct iq_sweep sweep;
+};
+
+static LIST_HEAD(iq_devices);
+static DEFINE_MUTEX(iq_devices_lock);	/* the list, and iq_wanted */
+static bool iq_wanted;
+
+/* A worker of the core's; may sleep. */
+static void iq_on_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct kstall_who nobody = {};
+	u32 port = event->event == IB_EVENT_DEVICE_FATAL ? 0 : event->element.port_num;
+	struct kstall_ib_port p = {};
+	struct ib_port_attr attr;
+
+	if (!trace_ib_port_event_enabled())
+		return;
+	if (port && !ib_query_port(event->device, port, &attr)) {
+		p.state = attr.state;
+		p.lid = attr.lid;
+		p.sm_lid = attr.sm_lid;
+		p.speed = attr.active_speed;
+		p.width = attr.active_width;
+	}
+	p.id = iq_id(event->device, &nobody);
+	trace_ib_port_event(0, port, 1, event->event, &p);
+}
+
+static struct ib_client iq_client;
+
+static int iq_add(struct ib_device *ibdev)
+{
+	struct iq_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int ret;
+
+	if (!dev)
+		return -ENOMEM;
+	ret = iq_sweep_init(&dev->sweep, ibdev);
+	if (ret) {
+		kfree(dev);
+		return ret;
+	}
+	iq_provider_found(&ibdev->ops);
+	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, iq_on_event);
+	ib_register_event_handler(&dev->handler);
+	ib_set_client_data(ibdev, &iq_client, dev);
+
+	mutex_lock(&iq_devices_lock);
+	list_add_tail(&dev->node, &iq_devices);
+	iq_sweep_set(&dev->sweep, iq_wanted);
+	mutex_unlock(&iq_devices_lock);
+	return 0;
+}
+
+static void iq_remove(struct ib_device *ibdev, void *data)
+{
+	struct iq_device *dev = data;
+
+	mutex_lock(&iq_devices_lock);
+	list_del(&dev->node);
+	mutex_unlock(&iq_devices_lock);
+	ib_unregister_event_handler(&dev->handler);
+	iq_sweep_exit(&dev->sweep);
+	kfree(dev);
+}
+
+static struct ib_client iq_client = {
+	.name = KBUILD_MODNAME, .add = iq_add, .remove = iq_remove,
+	/* Those that no kernel user can use have asynchronous events all the same. */
+	.no_kverbs_req = 1,
+};
+
+/* ib_qp_error has been enabled or disabled. The worker; kstall.lock is held. */
+void iq_devices_wanted(bool wanted)
+{
+	struct iq_device *dev;
+
+	mutex_lock(&iq_devices_lock);
+	if (iq_wanted != wanted) {
+		iq_wanted = wanted;
+		list_for_each_entry(dev, &iq_devices, node)
+			iq_sweep_set(&dev->sweep, wanted);
+	}
+	mutex_unlock(&iq_devices_lock);
+}
+
+/* Status file. */
+void iq_show_devices(struct seq_file *m)
+{
+	struct iq_device *dev;
+	unsigned int nr = 0;
+
+	mutex_lock(&iq_devices_lock);
+	list_for_each_entry(dev, &iq_devices, node) {
+		const struct iq_sweep *s = &dev->sweep;
+
+		seq_printf(m, "sweep %s state=%s sweeps=%llu asked=%llu left=%u cut=%llu busy_ns=%llu\n",
+			   dev_name(&s->ibdev->dev),
+			   !s->stats ? "no-counters" : !s->wanted ? "idle" :
+			   s->sweeping ? "sweeping" : "watching",
+			   s->sweeps, s->asked, s->sweeping ? s->left : 0, s->cut, s->busy_ns);
+		nr++;
+	}
+	list_for_each_entry(dev, &iq_devices, node) {
+		const struct ib_device *ibdev = dev->sweep.ibdev;
+
+		seq_printf(m, "reach %s kernel users: all; user verbs: %s\n",
+			   dev_name(&ibdev->dev), ibdev->ops.driver_id == RDMA_DRIVER_RXE ?
+			   "completions, events, states, registrations" :
+			   "events, states, registrations");
+	}
+	if (!nr)
+		seq_puts(m, "reach no RDMA device\n");
+	mutex_unlock(&iq_devices_lock);
+}
+
+int iq_devices_init(void)
+{
+	return ib_register_client(&iq_client);
+}
+
+void iq_devices_exit(void)
+{
+	ib_unregister_client(&iq_client);
+}

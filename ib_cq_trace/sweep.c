@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sweep.c - queue pairs that failed and nobody said so
+ *
+ * A queue pair of a process whose retries run out enters the state ERR in the device; the kernel
+ * is not told. But the port's counters of errors grow. So while ib_qp_error is enabled they are
+ * looked at once a second, and when they have grown the device's queue pairs are asked for their
+ * states. The first sweep begins with the first look: it finds those that have failed before, and
+ * to whom the others are connected.
+ *
+ * Asking is a command to the device's firmware: at most IQ_BATCH every tenth of a second.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/xarray.h>
+#include <rdma/ib_cache.h>
+
+#include "ib_cq_trace.h"
+#include "ib_cq_trace_events.h"
+
+#define IQ_BATCH	10
+#define IQ_PAUSE	msecs_to_jiffies(100)
+#define IQ_LOOK		msecs_to_jiffies(1000)
+
+unsigned int qp_sweep_max = 4096;
+module_param(qp_sweep_max, uint, 0644);
+MODULE_PARM_DESC(qp_sweep_max,
+		 "queue pairs a sweep for failed ones asks at most, 0: no sweeps (default 4096)");
+
+/* Any of these growing says that a queue pair may have failed. */
+static const char * const iq_error_counters[] = {
+	/* mlx5 */
+	"req_cqe_error", "resp_cqe_error", "req_cqe_flush_error", "resp_cqe_flush_error",
+	"req_remote_access_errors", "resp_remote_access_errors", "req_remote_invalid_request",
+	"resp_local_length_error", "req_transport_retries_exceeded", "req_rnr_retries_exceeded",
+	"rnr_nak_retry_err",
+	/* bnxt_re */
+	"max_retry_exceeded", "unrecoverable_err", "local_qp_op_err", "remote_access_err",
+	"remote_op_err", "bad_resp_err", "local_protection_err", "mem_mgmt_op_err",
+	"remote_invalid_req_err",
+	/* soft-RoCE */
+	"retry_exceeded_err", "retry_rnr_exceeded_err",
+};
+
+static bool iq_counts_errors(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(iq_error_counters); i++) {
+		if (!strcmp(name, iq_error_counters[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Sum of a port's counters of errors; may ask the firmware. */
+static u64 iq_errors(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 port)
+{
+	u64 sum = 0;
+	int i, ret;
+
+	mutex_lock(&stats->lock);
+	ret = ibdev->ops.get_hw_stats(ibdev, stats, port, 0);
+	for (i = 0; ret >= 0 && i < stats->num_counters; i++) {
+		if (iq_counts_errors(stats->descs[i].name))
+			sum += stats->value[i];
+	}
+	mutex_unlock(&stats->lock);
+	return sum;
+}
+
+/* Return: they have grown since the last look, or this is the first. */
+static bool iq_errors_grew(struct iq_sweep *sweep)
+{
+	struct ib_device *ibdev = sweep->ibdev;
+	bool grew = !sweep->primed;
+	u32 port;
+
+	rdma_for_each_port(ibdev, port) {
+		u32 i = port - rdma_start_port(ibdev);
+		u64 errors;
+
+		if (!sweep->stats[i])
+			continue;
+		errors = iq_errors(ibdev, sweep->stats[i], port);
+		grew |= errors > sweep->errors[i];
+		sweep->errors[i] = errors;
+	}
+	sweep->primed = true;
+	return grew;
+}
+
+/* ---- one queue pair ---- */
+
+/* Takes down the other end of one that was connected before anybody looked. */
+static void iq_learn(struct ib_qp *qp, const struct ib_qp_attr *attr)
+{
+	const struct rdma_ah_attr *ah = &attr->ah_attr;
+	union ib_gid lgid = {};
+	struct kstall_slot slot;
+	struct iq_qp *rec;
+
+	if (rdma_ah_get_ah_flags(ah) & IB_AH_GRH)
+		rdma_query_gid(qp->device, rdma_ah_get_port_num(ah),
+			       rdma_ah_read_grh(ah)->sgid_index, &lgid);
+	rec = iq_qp_record(qp, &slot);
+	if (!rec)
+		return;
+	if (!rec->connected && attr->dest_qp_num)
+		iq_peer_fill(rec, &lgid, attr);
+	if (rec->state == IQ_UNKNOWN && attr->qp_state != IB_QPS_ERR)
+		rec->state = attr->qp_state;
+	kstall_inflight_unlock(&slot);
+}
+
+/* @qp cannot go: its restrack entry is held. */
+static void iq_ask(struct ib_qp *qp)
+{
+	struct ib_qp_init_attr init;
+	struct ib_qp_attr attr;
+	struct iq_qp rec;
+
+	/* Those of management, and a driver's own, have states that are not theirs. */
+	if (qp->qp_type != IB_QPT_RC && qp->qp_type != IB_QPT_UC && qp->qp_type != IB_QPT_UD &&
+	    qp->qp_type != IB_QPT_XRC_INI && qp->qp_type != IB_QPT_XRC_TGT)
+		return;
+	if (ib_query_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN, &init))
+		return;
+	iq_learn(qp, &attr);
+	if (attr.qp_state == IB_QPS_ERR && iq_qp_to_error(qp, &rec) &&
+	    trace_ib_qp_error_enabled())
+		iq_qp_error(qp, &rec, IQ_BY_SWEEP, -1);
+}
+
+/* ---- all of them, a few at a time ---- */
+
+/* drivers/infiniband/core/restrack.h, the same from 5.1 to 7.2. */
+struct iq_restrack_root {
+	struct xarray xa;
+	u32 next_id;
+};
+
+/* The next queue pair from @index on, held; NULL if there is none. */
+static struct rdma_restrack_entry *iq_next(struct ib_device *ibdev, unsigned long *index)
+{
+	struct iq_restrack_root *root = (struct iq_restrack_root *)ibdev->res + RDMA_RESTRACK_QP;
+	struct rdma_restrack_entry *res;
+
+	while (xa_find(&root->xa, index, U32_MAX, XA_PRESENT)) {
+		res = rdma_restrack_get_byid(ibdev, RDMA_RESTRACK_QP, (*index)++);
+		if (!IS_ERR(res))
+			return res;
+	}
+	return NULL;
+}
+
+/* Return: there are more. */
+static bool iq_sweep_batch(struct iq_sweep *sweep)
+{
+	struct rdma_restrack_entry *res;
+	int i;
+
+	for (i = 0; i < IQ_BATCH; i++) {
+		if (!sweep->left) {
+			sweep->cut++;
+			return false;
+		}
+		res = iq_next(sweep->ibdev, &sweep->index);
+		if (!res)
+			return false;
+		sweep->left--;
+		sweep->asked++;
+		iq_ask(container_of(res, struct ib_qp, res));
+		rdma_restrack_put(res);
+	}
+	return true;
+}
+
+static void iq_sweep_work(struct work_struct *work)
+{
+	struct iq_sweep *sweep = container_of(work, struct iq_sweep, work.work);
+	u64 start = kstall_now();
+
+	if (!READ_ONCE(sweep->wanted))
+		return;
+	if (!sweep->sweeping && iq_errors_grew(sweep) && READ_ONCE(qp_sweep_max)) {
+		sweep->sweeping = true;
+		sweep->index = 0;
+		sweep->left = READ_ONCE(qp_sweep_max);
+		sweep->sweeps++;
+	}
+	if (sweep->sweeping)
+		sweep->sweeping = iq_sweep_batch(sweep);
+	sweep->busy_ns += max(kstall_now(), start) - start;
+	queue_delayed_work(system_long_wq, &sweep->work, sweep->sweeping ? IQ_PAUSE : IQ_LOOK);
+}
+
+/* ---- begin and end ---- */
+
+/* Starts or stops; may sleep. */
+void iq_sweep_set(struct iq_sweep *sweep, bool wanted)
+{
+	if (!sweep->stats)
+		return;
+	WRITE_ONCE(sweep->wanted, wanted);
+	if (!wanted) {
+		cancel_delayed_work_sync(&sweep->work);
+		sweep->sweeping = false;
+		sweep->primed = false;
+		return;
+	}
+	queue_delayed_work(system_long_wq, &sweep->work, 0);
+}
+
+static void iq_stats_free(struct iq_sweep *sweep)
+{
+	u32 port;
+
+	if (!sweep->stats)
+		return;
+	rdma_for_each_port(sweep->ibdev, port)
+		rdma_free_hw_stats_struct(sweep->stats[port - rdma_start_port(sweep->ibdev)]);
+	kfree(sweep->stats);
+	kfree(sweep->errors);
+	sweep->stats = NULL;
+}
+
+/* Return: 0, or -ENOMEM. */
+int iq_sweep_init(struct iq_sweep *sweep, struct ib_device *ibdev)
+{
+	u32 port, nr = ibdev->phys_port_cnt;
+
+	sweep->ibdev = ibdev;
+	INIT_DELAYED_WORK(&sweep->work, iq_sweep_work);
+	if (!ibdev->ops.alloc_hw_port_stats || !ibdev->ops.get_hw_stats)
+		return 0;
+	sweep->stats = kcalloc(nr, sizeof(*sweep->stats), GFP_KERNEL);
+	sweep->errors = kcalloc(nr, sizeof(*sweep->errors), GFP_KERNEL);
+	if (!sweep->stats || !sweep->errors) {
+		kfree(sweep->stats);
+		kfree(sweep->errors);
+		return -ENOMEM;
+	}
+	/* A port without counters grows none. */
+	rdma_for_each_port(ibdev, port)
+		sweep->stats[port - rdma_start_port(ibdev)] =
+			ibdev->ops.alloc_hw_port_stats(ibdev, port);
+	return 0;
+}
+
+void iq_sweep_exit(struct iq_sweep *sweep)
+{
+	iq_sweep_set(sweep, false);
+	iq_stats_free(sweep);
+}

@@ -1,0 +1,53 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2034 # for ../events.sh
+# What the tests of ib_cq_trace share, on top of ../events.sh.
+
+MODULE=ib_cq_trace
+SYSTEM=ib_cq
+# shellcheck source=../events.sh
+. ../events.sh
+
+STATUS=/sys/kernel/debug/ib_cq_trace/status
+DO=/sys/kernel/debug/mock_ib/do
+GID=::ffff:10.9.0.1
+
+# soft_roce: a device rxe0 on a network interface that leads nowhere. Its GID 1 is $GID.
+soft_roce() {
+	local module
+	for module in ib_uverbs rdma_rxe dummy; do
+		modprobe "$module" || skip_all "no module $module"
+	done
+	[ -d /sys/class/net/dummy0 ] || ip link add dummy0 type dummy || bail "no dummy0"
+	at_exit end_soft_roce
+	ip addr replace 10.9.0.1/24 dev dummy0
+	ip link set dummy0 up
+	rdma link add rxe0 type rxe netdev dummy0 || bail "no rxe0"
+	wait_until 10 has_gid || bail "no GID $GID"
+}
+
+# The modules go too, as nothing a test loaded may stay.
+end_soft_roce() {
+	rdma link delete rxe0 2>/dev/null
+	ip link delete dummy0
+	wait_until 10 modprobe -r rdma_rxe
+	wait_until 10 modprobe -r dummy
+	modprobe -qr rdma_ucm ib_uverbs
+	return 0
+}
+
+has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
+
+# mock COMMAND [N [K]]: has mock_ib do it, what it says is in $work/out and what it caused in $work/trace
+mock() { run out mock_do "$@"; }
+mock_do() { echo "$*" >"$DO" && cat "$DO"; }
+
+# verbs COMMAND…: ./verbs, likewise
+verbs() { run out ./verbs "$@"; }
+
+# settled: until summaries of storms are out, 100 ms after their last
+settled() { sleep 1; snap; }
+
+# have EVENT CONDITION N: at least N of them, for wait_until
+have() { snap; [ "$(ev_n "$1" "$2")" -ge "$3" ]; }
+
+in_use() { status_field ib_cq_trace table "$1" in_use; }

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# description: NVMe over RDMA to itself: every signaled request is followed to its end, every flushed completion is counted and named
+# timeout: 400
+# requires: module:nvme_rdma module:nvmet_rdma module:brd
+. ./lib.sh
+plan 9
+
+target=/sys/kernel/config/nvmet
+soft_roce
+
+end_target() {
+	rm -f $target/ports/1/subsystems/kstall
+	rmdir $target/ports/1 $target/subsystems/kstall/namespaces/1 $target/subsystems/kstall
+	wait_until 20 modprobe -qr nvmet-rdma
+	wait_until 20 modprobe -qr nvme-rdma
+	wait_until 20 modprobe -qr brd
+	wait_until 20 modprobe -qr rdma_cm
+}
+
+modprobe -a nvmet-rdma nvme-rdma || bail "no nvme over RDMA"
+modprobe brd rd_nr=1 rd_size=32768 || bail "no brd"
+at_exit end_target
+[ -d $target ] || mount -t configfs configfs /sys/kernel/config
+mkdir -p $target/subsystems/kstall/namespaces/1 $target/ports/1 || bail "no nvmet"
+echo 1 >$target/subsystems/kstall/attr_allow_any_host
+echo -n /dev/ram0 >$target/subsystems/kstall/namespaces/1/device_path
+echo 1 >$target/subsystems/kstall/namespaces/1/enable
+for setting in trtype=rdma adrfam=ipv4 traddr=10.9.0.1 trsvcid=4420; do
+	echo -n "${setting#*=}" >"$target/ports/1/addr_${setting%=*}"
+done
+ln -s $target/subsystems/kstall $target/ports/1/subsystems/kstall || bail "the target does not listen"
+
+trace ib_wr_latency ib_wc_error ib_cq_process ib_qp_error
+echo "transport=rdma,traddr=10.9.0.1,trsvcid=4420,nqn=kstall,nr_io_queues=2" >/dev/nvme-fabrics || bail "no connection"
+wait_until 30 test -b /dev/nvme0n1 || bail "no disk"
+run out dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 iflag=direct
+t_eq "64 reads: all went well" "$(ev_n ib_wr_latency 'f["status"] != "SUCCESS"') $(ev_n ib_wc_error)" "0 0"
+t_range "64 reads: each was sent, and each answered" "$(ev_n ib_wr_latency 'f["opcode"] ~ /^SEND/')" 128 100000
+t_range "64 reads: they were processed in rounds" "$(ev_sum ib_cq_process completed)" 128 100000
+t_eq "in softirq by the host, by a worker in the target" "$(ev_get ib_cq_process poll_ctx 'f["user"] != "ib_mad" && f["completed"] > 0' | grep -v unbound | sort -u | xargs)" "softirq workqueue"
+ev_clear
+echo 1 >/sys/class/nvme/nvme0/delete_controller
+wait_until 30 test ! -e /sys/class/nvme/nvme0
+settled
+t_range "disconnected: queue pairs were moved to ERR" "$(ev_n ib_qp_error 'f["source"] == "modify" && f["user"] == "rdma_cm"')" 3 100
+t_eq "disconnected: all is flushed, after no error" "$(ev_get ib_wc_error status | sort -u) $(ev_get ib_wc_error first_status | sort -u)" "WR_FLUSH_ERR SUCCESS"
+t_range "disconnected: named by their handlers" "$(ev_get ib_wc_error 'done' | grep -cE '\[nvmet?_rdma\]|\[ib_core\]')" 3 1000
+# A function hook that an interrupt hits in another's handler misses, and says so: not counted here.
+t_eq "no table lost anything" "$(status_losses | grep -v ^hook)" ""
+t_eq "nothing is left in the tables" "$(in_use posts) $(in_use flushes)" "0 0"

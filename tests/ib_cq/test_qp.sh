@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# description: asynchronous events of queue pairs and their entry into ERR, by whom and from where, once each
+. ./lib.sh
+
+event=ib_qp_event error=ib_qp_error
+soft_roce
+load mock_ib
+plan 14
+trace $event $error
+
+has_core=$(status_field ib_cq_trace hook core_qp_event state)
+mock write 10 1
+t_eq "all well: none" "$(ev_n $event) $(ev_n $error)" "0 0"
+mock flush 5 1
+t_eq "moved to ERR: once, by whom" "$(ev_n $error) $(ev_get $error source) $(ev_get $error event) $(ev_get $error old_state)" "1 modify -1 RTS"
+t_eq "whose, and with whom" "$(ev_get $error qp_num) $(ev_get $error rqpn) $(ev_get $error cq_id) $(ev_n $error "f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"user\"] == \"mock_ib\" && f[\"connected\"] && f[\"lgid\"] == \"$GID\" && f[\"rgid\"] == \"$GID\"")" \
+	"$(said qp0) $(said qp1) $(said cq0) 1"
+t_eq "how old" "$(ev_n $error 'f["age_ns"] > 0')" 1
+
+if [ "$has_core" = failed ]; then
+	for desc in "an event: once" "its queue pair" "a fatal one: ERR by event" "from where" "a harmless one"; do
+		t_skip "$desc" "this kernel has no function that all events pass"
+	done
+else
+	mock event 3
+	t_eq "an event: once" "$(ev_get $event event) $(ev_get $event state)" "QP_ACCESS_ERR RTS"
+	t_eq "its queue pair" "$(ev_get $event qp_num) $(ev_get $event rqpn) $(ev_n $event 'f["user"] == "mock_ib" && f["dev"] == "rxe0"')" "$(said qp0) $(said qp1) 1"
+	t_eq "a fatal one: ERR by event" "$(ev_get $error source) $(ev_get $error event) $(ev_get $error qp_num)" "event 3 $(said qp0)"
+	t_eq "from where" "$(ev_get $error old_state)" RTS
+	mock event 4
+	t_eq "a harmless one" "$(ev_get $event event) $(ev_n $error)" "COMM_EST 0"
+fi
+
+# --- one that fails and whose owner says nothing: only the counters of the port grow ---
+
+wait_until 20 grep -q '^sweep rxe0 state=watching' $STATUS || bail "the first sweep does not end"
+mock fail 1
+wait_until 20 have $error 1 1
+t_eq "retries ran out: a sweep finds it" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn)" "sweep $(said qp0) $(said peer)"
+echo close >$DO
+t_eq "destroyed: not told again" "$(snap; ev_n $error)" 1
+
+# --- those that were there before anybody looked ---
+
+ev_disable ib_cq/$event
+ev_disable ib_cq/$error
+mock fail 1
+ev_enable ib_cq/$error
+wait_until 20 have $error 1 1
+t_eq "failed before: the first sweep finds it, and its peer" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn) $(ev_get $error rgid) $(ev_get $error lgid)" \
+	"sweep $(said qp0) $(said peer) $GID $GID"
+echo close >$DO
+t_eq "the sweep counts what it asks" "$(awk '/^sweep rxe0/ { sub(/.*asked=/, ""); print ($1 > 0) }' $STATUS)" 1
+t_no_losses

@@ -1,0 +1,623 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mock_ib - a kernel user of RDMA that does exactly what a test asks for
+ *
+ * A command written to /sys/kernel/debug/mock_ib/do is carried out on the device named by the
+ * parameter "device" before the write returns; reading the file then gives "key=value" words on
+ * what was done. The commands are in the table at the end.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+
+static char *device = "rxe0";
+module_param(device, charp, 0444);
+MODULE_PARM_DESC(device, "RDMA device to use (default rxe0)");
+
+#define GID_INDEX	1
+#define BUF_SIZE	4096
+#define MAX_WR		1024
+#define NO_SUCH_QP	0xabcde
+
+/*
+ * Two queue pairs of one device, connected to each other, each with a CQ. Each request has an id
+ * of its own.
+ */
+struct pair {
+	struct ib_device *dev;
+	struct ib_pd *pd;
+	struct ib_cq *cq[2];
+	struct ib_qp *qp[2];
+	void *buf;
+	u64 dma;
+	struct ib_cqe ids[MAX_WR];
+	unsigned int next;
+	atomic_t done;
+	atomic_t failed;
+	int wanted;
+	struct completion all;
+};
+
+/* What a command may be told. */
+struct args {
+	unsigned int n;		/* how many */
+	unsigned int k;		/* each how-many-th, or which */
+};
+
+static DEFINE_MUTEX(lock);	/* all below */
+static struct ib_device *dev;
+static char result[512];
+static struct pair pair;	/* of the command that runs */
+static struct pair left;	/* that fail left, until close; none if its dev is NULL */
+
+static __printf(1, 2) void say(const char *fmt, ...)
+{
+	size_t len = strlen(result);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(result + len, sizeof(result) - len, fmt, ap);
+	va_end(ap);
+}
+
+static void mock_ib_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct pair *p = cq->cq_context;
+
+	if (wc->status != IB_WC_SUCCESS)
+		atomic_inc(&p->failed);
+	if (atomic_inc_return(&p->done) == p->wanted)
+		complete(&p->all);
+}
+
+/* Waits until @n more completions have been handled since expect(). */
+static void expect(struct pair *p, int n)
+{
+	p->wanted = n;
+	atomic_set(&p->done, 0);
+	atomic_set(&p->failed, 0);
+	reinit_completion(&p->all);
+}
+
+static int await(struct pair *p)
+{
+	return wait_for_completion_timeout(&p->all, 60 * HZ) ? 0 : -ETIMEDOUT;
+}
+
+static struct ib_cqe *id(struct pair *p)
+{
+	return &p->ids[p->next++ % MAX_WR];
+}
+
+/* ---- a connection ---- */
+
+static int to_init(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT, .port_num = 1,
+		.qp_access_flags = IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+				   IB_ACCESS_REMOTE_READ,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				       IB_QP_ACCESS_FLAGS);
+}
+
+static int to_rtr(struct ib_qp *qp, u32 dest)
+{
+	const struct ib_gid_attr *gid = rdma_get_gid_attr(qp->device, 1, GID_INDEX);
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTR, .path_mtu = IB_MTU_1024, .dest_qp_num = dest,
+		.max_dest_rd_atomic = 1, .min_rnr_timer = 1,
+		.ah_attr = { .type = RDMA_AH_ATTR_TYPE_ROCE, .port_num = 1 },
+	};
+	int ret;
+
+	if (IS_ERR(gid))
+		return PTR_ERR(gid);
+	rdma_ah_set_grh(&attr.ah_attr, NULL, 0, GID_INDEX, 1, 0);
+	memcpy(rdma_ah_retrieve_grh(&attr.ah_attr)->dgid.raw, gid->gid.raw, sizeof(gid->gid));
+	/* To itself: its own address is the other's too. */
+	ret = rdma_read_gid_l2_fields(gid, NULL, attr.ah_attr.roce.dmac);
+	if (!ret)
+		ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
+					      IB_QP_DEST_QPN | IB_QP_RQ_PSN |
+					      IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);
+	rdma_put_gid_attr(gid);
+	return ret;
+}
+
+static int to_rts(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_RTS, .timeout = 10, .retry_cnt = 2, .rnr_retry = 0,
+		.max_rd_atomic = 1,
+	};
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
+				       IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
+}
+
+static int to_error(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+static int connect_qp(struct ib_qp *qp, u32 dest)
+{
+	return to_init(qp) ?: to_rtr(qp, dest) ?: to_rts(qp);
+}
+
+static void on_qp_event(struct ib_event *event, void *context)
+{
+}
+
+static void pair_close(struct pair *p)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		if (!IS_ERR_OR_NULL(p->qp[i]))
+			ib_destroy_qp(p->qp[i]);
+	}
+	/*
+	 * ib_free_cq() does not wait for an ib_poll_handler() that is about to ask for the next
+	 * interrupt; it runs in softirq.
+	 */
+	synchronize_rcu();
+	for (i = 0; i < 2; i++) {
+		if (!IS_ERR_OR_NULL(p->cq[i]))
+			ib_free_cq(p->cq[i]);
+	}
+	if (p->dma)
+		ib_dma_unmap_single(p->dev, p->dma, BUF_SIZE, DMA_BIDIRECTIONAL);
+	if (!IS_ERR_OR_NULL(p->pd))
+		ib_dealloc_pd(p->pd);
+	kfree(p->buf);
+}
+
+static int pair_make(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_sig_type sig)
+{
+	struct ib_qp_init_attr init = {
+		.event_handler = on_qp_event, .sq_sig_type = sig, .qp_type = IB_QPT_RC,
+		.cap = { .max_send_wr = MAX_WR, .max_recv_wr = MAX_WR, .max_send_sge = 1,
+			 .max_recv_sge = 1 },
+	};
+	int i;
+
+	p->buf = kzalloc(BUF_SIZE, GFP_KERNEL);
+	if (!p->buf)
+		return -ENOMEM;
+	p->pd = ib_alloc_pd(p->dev, IB_PD_UNSAFE_GLOBAL_RKEY);
+	if (IS_ERR(p->pd))
+		return PTR_ERR(p->pd);
+	p->dma = ib_dma_map_single(p->dev, p->buf, BUF_SIZE, DMA_BIDIRECTIONAL);
+	for (i = 0; i < 2; i++) {
+		p->cq[i] = ib_alloc_cq(p->dev, p, cqe, 0, ctx);
+		if (IS_ERR(p->cq[i]))
+			return PTR_ERR(p->cq[i]);
+		init.send_cq = p->cq[i];
+		init.recv_cq = p->cq[i];
+		p->qp[i] = ib_create_qp(p->pd, &init);
+		if (IS_ERR(p->qp[i]))
+			return PTR_ERR(p->qp[i]);
+		say("qp%d=%u cq%d=%u depth=%d ", i, p->qp[i]->qp_num, i, p->cq[i]->res.id,
+		    p->cq[i]->cqe);
+	}
+	return 0;
+}
+
+/* With @dest 0 they are connected to each other, else both to a queue pair of that number. */
+static int pair_open(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_sig_type sig,
+		     u32 dest)
+{
+	int ret, i;
+
+	memset(p, 0, sizeof(*p));
+	for (i = 0; i < MAX_WR; i++)
+		p->ids[i].done = mock_ib_done;
+	init_completion(&p->all);
+	p->dev = dev;
+	if (!p->dev)
+		return -ENODEV;
+	ret = pair_make(p, cqe, ctx, sig);
+	if (!ret)
+		ret = connect_qp(p->qp[0], dest ?: p->qp[1]->qp_num);
+	if (!ret)
+		ret = connect_qp(p->qp[1], dest ?: p->qp[0]->qp_num);
+	if (ret) {
+		pair_close(p);
+		p->dev = NULL;
+	}
+	return ret;
+}
+
+/* ---- work requests ---- */
+
+static int post_recv(struct pair *p, int i)
+{
+	struct ib_sge sge = { p->dma, 64, p->pd->local_dma_lkey };
+	struct ib_recv_wr wr = { .wr_cqe = id(p), .sg_list = &sge, .num_sge = 1 };
+
+	return ib_post_recv(p->qp[i], &wr, NULL);
+}
+
+static int post_send(struct pair *p, int flags)
+{
+	struct ib_sge sge = { p->dma, 64, p->pd->local_dma_lkey };
+	struct ib_send_wr wr = {
+		.wr_cqe = id(p), .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND,
+		.send_flags = flags,
+	};
+
+	return ib_post_send(p->qp[0], &wr, NULL);
+}
+
+static int post_write(struct pair *p, u32 bytes, u32 rkey, int flags)
+{
+	struct ib_sge sge = { p->dma, bytes, p->pd->local_dma_lkey };
+	struct ib_rdma_wr wr = {
+		.wr = { .wr_cqe = id(p), .sg_list = &sge, .num_sge = 1,
+			.opcode = IB_WR_RDMA_WRITE, .send_flags = flags },
+		.remote_addr = p->dma + BUF_SIZE / 2, .rkey = rkey,
+	};
+
+	return ib_post_send(p->qp[0], &wr.wr, NULL);
+}
+
+/* ---- commands; each says what it has done ---- */
+
+/* n writes of 100 bytes, every k-th of them and the last signaled, processed in softirq. */
+static int do_write(const struct args *a)
+{
+	unsigned int i, signaled = 0;
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	expect(p, a->n / a->k + !!(a->n % a->k));
+	for (i = 1; i <= a->n && !ret; i++) {
+		bool signal = i % a->k == 0 || i == a->n;
+
+		signaled += signal;
+		ret = post_write(p, 100, p->pd->unsafe_global_rkey, signal ? IB_SEND_SIGNALED : 0);
+	}
+	ret = ret ?: await(p);
+	say("posted=%u signaled=%u done=%d failed=%d", a->n, signaled, atomic_read(&p->done),
+	    atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* n signaled writes with one id, all posted at once. */
+static int do_same(const struct args *a)
+{
+	unsigned int i;
+	struct ib_rdma_wr wr[16] = {};
+	struct ib_sge sge[16];
+	struct pair *p = &pair;
+	int ret;
+
+	if (a->n > ARRAY_SIZE(wr))
+		return -EINVAL;
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	for (i = 0; i < a->n; i++) {
+		sge[i] = (struct ib_sge){ p->dma, i + 1, p->pd->local_dma_lkey };
+		wr[i].wr.wr_cqe = &p->ids[0];
+		wr[i].wr.sg_list = &sge[i];
+		wr[i].wr.num_sge = 1;
+		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
+		wr[i].wr.send_flags = IB_SEND_SIGNALED;
+		wr[i].wr.next = i + 1 < a->n ? &wr[i + 1].wr : NULL;
+		wr[i].remote_addr = p->dma + BUF_SIZE / 2;
+		wr[i].rkey = p->pd->unsafe_global_rkey;
+	}
+	expect(p, a->n);
+	ret = ib_post_send(p->qp[0], &wr[0].wr, NULL) ?: await(p);
+	say("done=%d failed=%d", atomic_read(&p->done), atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* n writes without the flag on a queue pair that signals all, processed by a worker. */
+static int do_sigall(const struct args *a)
+{
+	unsigned int i;
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_WORKQUEUE, IB_SIGNAL_ALL_WR, 0);
+	if (ret)
+		return ret;
+	expect(p, a->n);
+	for (i = 0; i < a->n && !ret; i++)
+		ret = post_write(p, 200, p->pd->unsafe_global_rkey, 0);
+	ret = ret ?: await(p);
+	say("done=%d failed=%d", atomic_read(&p->done), atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* A chain of a good write, one of too many sges, and one behind it: the first is posted. */
+static int do_refused(const struct args *a)
+{
+	struct ib_rdma_wr wr[3] = {};
+	struct ib_sge sge[64] = {};
+	struct pair *p = &pair;
+	int ret, i;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	for (i = 0; i < ARRAY_SIZE(sge); i++)
+		sge[i] = (struct ib_sge){ p->dma, 300, p->pd->local_dma_lkey };
+	for (i = 0; i < 3; i++) {
+		wr[i].wr.wr_cqe = id(p);
+		wr[i].wr.sg_list = sge;
+		wr[i].wr.num_sge = i == 1 ? ARRAY_SIZE(sge) : 1;
+		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
+		wr[i].wr.send_flags = IB_SEND_SIGNALED;
+		wr[i].wr.next = i < 2 ? &wr[i + 1].wr : NULL;
+		wr[i].remote_addr = p->dma + BUF_SIZE / 2;
+		wr[i].rkey = p->pd->unsafe_global_rkey;
+	}
+	expect(p, 1);
+	ret = ib_post_send(p->qp[0], &wr[0].wr, NULL);
+	say("post=%d ", ret);
+	ret = await(p);
+	say("done=%d failed=%d", atomic_read(&p->done), atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* n sends to nobody: the first runs out of retries, the others are flushed. */
+static int do_retry(const struct args *a)
+{
+	unsigned int i;
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
+	if (ret)
+		return ret;
+	expect(p, a->n);
+	for (i = 0; i < a->n && !ret; i++)
+		ret = post_send(p, IB_SEND_SIGNALED);
+	ret = ret ?: await(p);
+	say("peer=%u failed=%d", NO_SUCH_QP, atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* As retry, but the queue pairs stay, until close. */
+static int do_fail(const struct args *a)
+{
+	struct pair *p = &left;
+	unsigned int i;
+	int ret;
+
+	ret = p->dev ? -EBUSY : pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
+	if (ret)
+		return ret;
+	expect(p, a->n);
+	for (i = 0; i < a->n && !ret; i++)
+		ret = post_send(p, IB_SEND_SIGNALED);
+	say("peer=%u", NO_SUCH_QP);
+	return ret ?: await(p);
+}
+
+static int do_close(const struct args *a)
+{
+	if (left.dev)
+		pair_close(&left);
+	left.dev = NULL;
+	return 0;
+}
+
+/* A send for which nobody has posted a buffer. */
+static int do_rnr(const struct args *a)
+{
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	expect(p, 1);
+	ret = post_send(p, IB_SEND_SIGNALED) ?: await(p);
+	say("failed=%d", atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* A write with a key nobody gave; unsignaled, which makes no difference to an error. */
+static int do_access(const struct args *a)
+{
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_WORKQUEUE, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	expect(p, 1);
+	ret = post_write(p, 100, 0xdead00, 0) ?: await(p);
+	say("failed=%d", atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* n buffers posted, then the queue pair is moved to ERR. k: 1 in softirq, 2 by a worker. */
+static int do_flush(const struct args *a)
+{
+	unsigned int i;
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, a->k == 1 ? IB_POLL_SOFTIRQ : IB_POLL_WORKQUEUE,
+			IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	expect(p, a->n);
+	for (i = 0; i < a->n && !ret; i++)
+		ret = post_recv(p, 0);
+	ret = ret ?: to_error(p->qp[0]) ?: await(p);
+	say("failed=%d", atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/* n signaled writes on a CQ of k entries that nobody polls until they are done. */
+static int do_overflow(const struct args *a)
+{
+	unsigned int i;
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, a->k, IB_POLL_DIRECT, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	for (i = 1; i <= a->n && !ret; i++) {
+		((u8 *)p->buf)[0] = i;
+		ret = post_write(p, 1, p->pd->unsafe_global_rkey, IB_SEND_SIGNALED);
+		/* One after the other: done when its byte has arrived. */
+		while (!ret && READ_ONCE(((u8 *)p->buf)[BUF_SIZE / 2]) != (u8)i)
+			usleep_range(100, 200);
+	}
+	/* The last one's completion follows its data. */
+	msleep(500);
+	say("polled=%d", ib_process_cq_direct(p->cq[0], -1));
+	pair_close(p);
+	return ret;
+}
+
+/* The provider reports event n of a queue pair. */
+static int do_event(const struct args *a)
+{
+	struct ib_event event = { .event = a->n };
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	event.device = p->dev;
+	event.element.qp = p->qp[0];
+	p->qp[0]->event_handler(&event, p->qp[0]->qp_context);
+	pair_close(p);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*run)(const struct args *a);
+} commands[] = {
+	{ "write", do_write }, { "sigall", do_sigall }, { "refused", do_refused },
+	{ "same", do_same },
+	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close },
+	{ "rnr", do_rnr }, { "access", do_access },
+	{ "flush", do_flush }, { "overflow", do_overflow }, { "event", do_event },
+};
+
+static ssize_t do_command(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
+{
+	struct args a = { .n = 1, .k = 1 };
+	char buf[64], name[32];
+	int ret = -EINVAL;
+	unsigned int i;
+
+	if (len >= sizeof(buf) || copy_from_user(buf, ubuf, len))
+		return -EINVAL;
+	buf[len] = '\0';
+	if (sscanf(buf, "%31s %u %u", name, &a.n, &a.k) < 1 || !a.k)
+		return -EINVAL;
+	mutex_lock(&lock);
+	result[0] = '\0';
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!strcmp(name, commands[i].name))
+			ret = commands[i].run(&a);
+	}
+	say("\n");
+	mutex_unlock(&lock);
+	return ret ?: len;
+}
+
+static int show_result(struct seq_file *m, void *unused)
+{
+	mutex_lock(&lock);
+	seq_puts(m, result);
+	mutex_unlock(&lock);
+	return 0;
+}
+
+static int open_do(struct inode *inode, struct file *file)
+{
+	return single_open(file, show_result, NULL);
+}
+
+static const struct file_operations do_fops = {
+	.owner = THIS_MODULE, .open = open_do, .read = seq_read, .write = do_command,
+	.llseek = seq_lseek, .release = single_release,
+};
+
+/* ---- the device ---- */
+
+static int mock_ib_add(struct ib_device *ibdev)
+{
+	if (strcmp(dev_name(&ibdev->dev), device))
+		return -EOPNOTSUPP;
+	mutex_lock(&lock);
+	dev = ibdev;
+	mutex_unlock(&lock);
+	return 0;
+}
+
+/* Waits for a command that runs. */
+static void mock_ib_remove(struct ib_device *ibdev, void *data)
+{
+	mutex_lock(&lock);
+	do_close(NULL);
+	dev = NULL;
+	mutex_unlock(&lock);
+}
+
+static struct ib_client client = {
+	.name = KBUILD_MODNAME, .add = mock_ib_add, .remove = mock_ib_remove,
+};
+
+static struct dentry *dir;
+
+static int __init mock_ib_init(void)
+{
+	int ret = ib_register_client(&client);
+
+	if (ret)
+		return ret;
+	dir = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("do", 0600, dir, NULL, &do_fops);
+	return 0;
+}
+
+static void __exit mock_ib_exit(void)
+{
+	debugfs_remove_recursive(dir);
+	ib_unregister_client(&client);
+}
+
+module_init(mock_ib_init);
+module_exit(mock_ib_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("kstall: a kernel user of RDMA for tests");

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# description: ib_cq_trace's bpftrace tools run unedited on this kernel's bpftrace and say exactly what a program and a module did
+# timeout: 400
+# requires: bpftrace
+# shellcheck source=../ib_cq/lib.sh
+. ../ib_cq/lib.sh
+# shellcheck source=lib.sh
+. ./lib.sh
+plan 26
+
+soft_roce
+load mock_ib
+load ib_cq_trace
+verbs=$PWD/../ib_cq/verbs
+
+# do_it COMMAND…: a line of the workload that has mock_ib do it
+do_it() { echo "echo $* >$DO; cat $DO"; }
+
+# told NAME KEY N: the N-th value of key= the programs said in a tool's run
+told() { grep -oP "\b$2=\K\S+" "$work/$1" | sed -n "${3}p"; }
+
+# --- errors ---
+
+workload "$verbs retry 20" "$(do_it access)" "$verbs overflow 64" "$(do_it flush 100 1)" "sleep 1"
+tool ib_errors
+t_eq "ib_errors: the first line" "$(grep -m1 Tracing "$work/ib_errors")" "Tracing RDMA errors until Ctrl-C."
+pid=$(told ib_errors pid 1)
+t_eq "ib_errors: a program's first error, with whom, whose" "$(grep -c " FIRST    rxe0 qp $(told ib_errors qp0 1) to $GID qp $(told ib_errors peer 1): RETRY_EXC_ERR, vendor_err 0, of verbs/$pid\$" "$work/ib_errors")" 1
+t_eq "ib_errors: a module's" "$(grep -c " FIRST    rxe0 qp $(told ib_errors qp0 2) to $GID qp $(told ib_errors qp1 2): REM_ACCESS_ERR, vendor_err 0, of mock_ib/0\$" "$work/ib_errors")" 1
+t_eq "ib_errors: overflows" "$(grep -oP " OVERFLOW rxe0 cq \d+ of 7 entries: \K\d+ lost, of verbs/$(told ib_errors pid 2)\$" "$work/ib_errors" | xargs)" \
+	"1 lost, of verbs/$(told ib_errors pid 2) 56 lost, of verbs/$(told ib_errors pid 2)"
+t_eq "ib_errors: moved to ERR" "$(grep -cE " ERR      rxe0 qp $(told ib_errors qp0 4) to $GID qp $(told ib_errors qp1 4): by modify, [0-9]+ ms old, of mock_ib/0\$" "$work/ib_errors")" 1
+t_eq "ib_errors: flushed" "$(value ib_errors "flushed[rxe0, $(told ib_errors qp0 1)]") $(value ib_errors "flushed[rxe0, $(told ib_errors qp0 4)]")" "19 100"
+
+# --- latency ---
+
+workload "$(do_it write 101 1)" "$(do_it retry 5)"
+tool ib_lat
+t_eq "ib_lat: the first line says from which duration on" "$(grep -m1 Tracing "$work/ib_lat")" "Tracing RDMA work requests of the kernel until Ctrl-C. ib_wr_latency_min_ns=0"
+t_eq "ib_lat: histograms" "$(entries ib_lat 'us[mock_ib, WRITE]') $(entries ib_lat 'us[mock_ib, SEND]')" "101 5"
+t_eq "ib_lat: by queue pair" "$(stat ib_lat "qp_us[rxe0, $(told ib_lat qp0 1)]" count) $(stat ib_lat "qp_us[rxe0, $(told ib_lat qp0 2)]" count)" "101 5"
+t_eq "ib_lat: bytes" "$(value ib_lat 'bytes[mock_ib, WRITE]')" 10100
+t_eq "ib_lat: failed" "$(value ib_lat "failed[rxe0, $(told ib_lat qp0 2)]")" 5
+
+# --- lag ---
+
+workload "$(do_it flush 600 1)"
+tool ib_cq_lag
+t_eq "ib_cq_lag: rounds" "$(entries ib_cq_lag 'delay_us[mock_ib]') $(entries ib_cq_lag 'round_us[mock_ib]')" "3 3"
+t_eq "ib_cq_lag: completions" "$(stat ib_cq_lag 'completed[mock_ib]' total)" 600
+t_eq "ib_cq_lag: exhausted" "$(value ib_cq_lag "exhausted[mock_ib, $(told ib_cq_lag cq0 1)]")" 2
+
+# --- registration ---
+
+workload "$verbs mr 131072"
+tool ib_mr
+pid=$(told ib_mr pid 1)
+t_eq "ib_mr: histogram" "$(entries ib_mr "reg_us[verbs, $pid, memory]")" 1
+t_eq "ib_mr: bytes" "$(value ib_mr "reg_bytes[verbs, $pid, memory]")" 131072
+t_eq "ib_mr: failed, by errno" "$(value ib_mr "failed[verbs, $pid, 14]")" 1
+t_eq "ib_mr: the first line" "$(grep -m1 Tracing "$work/ib_mr")" "Tracing RDMA memory registration until Ctrl-C. ib_mr_reg_min_ns=0"
+
+# --- programs that ask libibverbs for names ---
+
+cat >"$work/ask" <<'END'
+import ctypes, os
+lib = ctypes.CDLL("libibverbs.so.1")
+for status in (12, 5, 5, 5):
+    lib.ibv_wc_status_str(status)
+lib.ibv_event_type_str(3)
+print("pid=%d" % os.getpid())
+END
+# -c is for that process alone.
+workload "exec /usr/bin/python3 $work/ask"
+tool ibv_errors
+pid=$(told ibv_errors pid 1)
+t_eq "ibv_errors: what, in order" "$(grep -oP " STATUS \K\S+(?= of python3/$pid\$)" "$work/ibv_errors" | xargs)" "RETRY_EXC_ERR WR_FLUSH_ERR WR_FLUSH_ERR WR_FLUSH_ERR"
+t_eq "ibv_errors: counted" "$(value ibv_errors "statuses[python3, $pid, WR_FLUSH_ERR]") $(value ibv_errors "statuses[python3, $pid, RETRY_EXC_ERR]")" "3 1"
+t_eq "ibv_errors: events" "$(grep -c " EVENT  QP_ACCESS_ERR of python3/$pid\$" "$work/ibv_errors")" 1
