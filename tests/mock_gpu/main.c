@@ -319,6 +319,24 @@ static void mock_entity_free(struct mock_file *mf, u32 id)
 	mf->ents[id] = NULL;
 }
 
+/*
+ * 6.1's drm_sched_entity_fini() waits for all that holds up a first job the ring did not look at
+ * yet: forever, if it is for the caller to signal.
+ */
+static int mock_entity_kill(struct mock_file *mf, u32 id)
+{
+	struct drm_sched_entity *ent = &mf->ents[id]->base;
+	int ms = 0;
+
+	while (spsc_queue_count(&ent->job_queue) && !READ_ONCE(ent->dependency)) {
+		if (++ms > 30000)
+			return -EBUSY;
+		msleep(1);
+	}
+	mock_entity_free(mf, id);
+	return 0;
+}
+
 static int mock_entity_ioctl(struct drm_device *drm, void *data, struct drm_file *file)
 {
 	struct mock_file *mf = file->driver_priv;
@@ -333,7 +351,7 @@ static int mock_entity_ioctl(struct drm_device *drm, void *data, struct drm_file
 	else if (args->op == MOCK_OP_FLUSH)
 		drm_sched_entity_flush(&mf->ents[args->id]->base, MAX_SCHEDULE_TIMEOUT);
 	else if (args->op == MOCK_OP_FINI)
-		mock_entity_free(mf, args->id);
+		ret = mock_entity_kill(mf, args->id);
 	else
 		drm_sched_entity_set_priority(&mf->ents[args->id]->base,
 					      mock_priority(args->priority));
