@@ -53,7 +53,6 @@ static int iq_add(struct ib_device *ibdev)
 		kfree(dev);
 		return ret;
 	}
-	iq_provider_found(&ibdev->ops);
 	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, iq_on_event);
 	ib_register_event_handler(&dev->handler);
 	ib_set_client_data(ibdev, &iq_client, dev);
@@ -62,6 +61,8 @@ static int iq_add(struct ib_device *ibdev)
 	list_add_tail(&dev->node, &iq_devices);
 	iq_sweep_set(&dev->sweep, iq_wanted);
 	mutex_unlock(&iq_devices_lock);
+	/* Nothing of the device shall be missed that begins after this. */
+	kstall_rearm_wait();
 	return 0;
 }
 
@@ -83,18 +84,28 @@ static struct ib_client iq_client = {
 	.no_kverbs_req = 1,
 };
 
-/* ib_qp_error has been enabled or disabled. The worker; kstall.lock is held. */
-void iq_devices_wanted(bool wanted)
+/**
+ * iq_devices_update() - a device may have come, or ib_qp_error been enabled or disabled
+ * @wanted: it is enabled
+ *
+ * Under kstall.update().
+ *
+ * Return: true if a provider's function was not hooked.
+ */
+bool iq_devices_update(bool wanted)
 {
 	struct iq_device *dev;
+	bool news = false;
 
 	mutex_lock(&iq_devices_lock);
-	if (iq_wanted != wanted) {
-		iq_wanted = wanted;
-		list_for_each_entry(dev, &iq_devices, node)
+	list_for_each_entry(dev, &iq_devices, node) {
+		news |= iq_place_provider(&dev->sweep.ibdev->ops);
+		if (iq_wanted != wanted)
 			iq_sweep_set(&dev->sweep, wanted);
 	}
+	iq_wanted = wanted;
 	mutex_unlock(&iq_devices_lock);
+	return news;
 }
 
 /* Status file. */

@@ -328,7 +328,7 @@ void iq_odp_unmap_return(void *data, struct pt_regs *regs);
 /* device.c */
 int iq_devices_init(void);
 void iq_devices_exit(void);
-void iq_devices_wanted(bool wanted);
+bool iq_devices_update(bool wanted);
 void iq_show_devices(struct seq_file *m);
 
 /**
@@ -370,6 +370,6 @@ void iq_sweep_exit(struct iq_sweep *sweep);
 void iq_sweep_set(struct iq_sweep *sweep, bool wanted);
 
 /* main.c: the functions of a provider, found when its first device comes */
-void iq_provider_found(const struct ib_device_ops *ops);
+bool iq_place_provider(const struct ib_device_ops *ops);
 
 #endif /* _IB_CQ_TRACE_H */

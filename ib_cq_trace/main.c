@@ -129,15 +129,19 @@ static struct kstall_hook hooks[H_NR] = {
 	[H_ODP_UNMAP] = KSTALL_PAIR("odp_unmap", IQ_UMEM_MODULE, "ib_umem_odp_unmap_dma_pages",
 				    sizeof(struct iq_odp_call), iq_odp_unmap_enter,
 				    iq_odp_unmap_return, .sleeps = true),
-	/* Filled in by iq_provider_found(). */
-	[H_POLL ... H_POST - 1] = KSTALL_PAIR("poll", NULL, NULL, sizeof(struct iq_poll_call),
-					iq_poll_enter, iq_poll_return),
-	[H_POST ... H_REG - 1] = KSTALL_PAIR("post", NULL, NULL, sizeof(struct iq_post_call),
-				      iq_post_enter, iq_post_return),
-	[H_REG ... H_REG_DMABUF - 1] = KSTALL_PAIR("reg", NULL, NULL, sizeof(struct iq_mr_call),
-				     iq_reg_enter, iq_reg_return, .sleeps = true),
-	[H_REG_DMABUF ... H_NR - 1] = KSTALL_PAIR("reg_dmabuf", NULL, NULL, sizeof(struct iq_mr_call),
-					    iq_reg_dmabuf_enter, iq_reg_return, .sleeps = true),
+	/* One for each provider, see iq_place(). */
+	[H_POLL ... H_POST - 1] =
+		KSTALL_PLACED("poll", NULL, sizeof(struct iq_poll_call), iq_poll_enter,
+			      iq_poll_return),
+	[H_POST ... H_REG - 1] =
+		KSTALL_PLACED("post", NULL, sizeof(struct iq_post_call), iq_post_enter,
+			      iq_post_return),
+	[H_REG ... H_REG_DMABUF - 1] =
+		KSTALL_PLACED("reg", NULL, sizeof(struct iq_mr_call), iq_reg_enter,
+			      iq_reg_return, .sleeps = true),
+	[H_REG_DMABUF ... H_NR - 1] =
+		KSTALL_PLACED("reg_dmabuf", NULL, sizeof(struct iq_mr_call), iq_reg_dmabuf_enter,
+			      iq_reg_return, .sleeps = true),
 };
 
 KSTALL_CHECK_PROBE(cq_schedule, iq_on_schedule);
@@ -177,80 +181,72 @@ KSTALL_MODULE("ib_cq", hooks, tables, events, iq_show_devices);
 
 /* ---- providers ---- */
 
-/* The names of a slot's hook. */
-static struct iq_slot {
-	char name[64];
-	char module[MODULE_NAME_LEN];
-	char symbol[64];
-} iq_slots[H_NR];
-
-static DEFINE_MUTEX(iq_slots_lock);	/* devices may come at the same time */
-
 /*
- * "symbol [module]" of a function. What mlx5 hands out as post_send is inline, so that it cannot
- * be hooked at its ftrace site: it only jumps to the function whose name has no "_nodrain".
+ * What mlx5 hands out as post_send is inline, so that it cannot be hooked at its ftrace site: it
+ * only jumps to the function whose name has no "_nodrain".
  */
-static bool iq_function_name(const void *fn, struct iq_slot *slot)
+static unsigned long iq_hookable(unsigned long fn)
 {
-	char buf[KSYM_SYMBOL_LEN], *module, *end;
+	char symbol[64], module[MODULE_NAME_LEN], name[MODULE_NAME_LEN + 64];
+	char *end;
 
-	sprint_symbol_no_offset(buf, (unsigned long)fn);
-	if (!strncmp(buf, "0x", 2))
-		return false;
-	module = strstr(buf, " [");
-	if (module) {
-		*module = '\0';
-		module += 2;
-		*strchrnul(module, ']') = '\0';
-	}
-	end = strstr(buf, "_nodrain");
-	if (end)
-		*end = '\0';
-	strscpy(slot->module, module ?: "", sizeof(slot->module));
-	strscpy(slot->symbol, buf, sizeof(slot->symbol));
-	return true;
+	if (!kstall_symbol_name(fn, symbol, sizeof(symbol), module, sizeof(module)))
+		return 0;
+	end = strstr(symbol, "_nodrain");
+	if (!end)
+		return fn;
+	*end = '\0';
+	snprintf(name, sizeof(name), "%s:%s", module, symbol);
+	return kstall_symbol(name);
 }
 
-static void iq_bind(const void *fn, unsigned int first, const char *what)
+/* Return: true if there was no hook on the function. */
+static bool iq_place(const void *op, unsigned int first)
 {
-	struct iq_slot found;
+	unsigned long fn = op ? iq_hookable((unsigned long)op) : 0;
+	struct kstall_hook *place = NULL;
 	unsigned int i;
 
-	if (!fn || !iq_function_name(fn, &found))
-		return;
+	if (!fn)
+		return false;
 	for (i = first; i < first + IQ_PROVIDERS; i++) {
-		struct iq_slot *slot = &iq_slots[i];
-
-		if (!hooks[i].targets) {
-			*slot = found;
-			snprintf(slot->name, sizeof(slot->name), "%s:%s", what, slot->symbol);
-			kstall_hook_bind(&hooks[i], slot->name,
-					 slot->module[0] ? slot->module : NULL, slot->symbol);
-			return;
-		}
-		if (!strcmp(slot->symbol, found.symbol) && !strcmp(slot->module, found.module))
-			return;
+		if (hooks[i].addr == fn)
+			return false;
+		if (!hooks[i].addr && !place)
+			place = &hooks[i];
 	}
-	pr_warn("more than %d providers: %s of %s is not watched\n", IQ_PROVIDERS, found.symbol,
-		found.module);
+	if (place)
+		return kstall_hook_place(place, fn);
+	pr_warn_once("more than %d providers: %pS is not watched\n", IQ_PROVIDERS, op);
+	return false;
 }
 
-void iq_provider_found(const struct ib_device_ops *ops)
+/**
+ * iq_place_provider() - hook a provider's functions
+ * @ops: of one of its devices
+ *
+ * Under kstall.update(). Several providers may share a function, several devices do.
+ *
+ * Return: true if one was not hooked.
+ */
+bool iq_place_provider(const struct ib_device_ops *ops)
 {
-	mutex_lock(&iq_slots_lock);
-	iq_bind(ops->poll_cq, H_POLL, "poll");
-	iq_bind(ops->post_send, H_POST, "post");
-	iq_bind(ops->reg_user_mr, H_REG, "reg");
-	iq_bind(ops->reg_user_mr_dmabuf, H_REG_DMABUF, "reg_dmabuf");
-	mutex_unlock(&iq_slots_lock);
+	bool news;
+
+	news = iq_place(ops->poll_cq, H_POLL);
+	news |= iq_place(ops->post_send, H_POST);
+	news |= iq_place(ops->reg_user_mr, H_REG);
+	news |= iq_place(ops->reg_user_mr_dmabuf, H_REG_DMABUF);
+	return news;
+}
+
+/* kstall.update() */
+static bool iq_update(u64 wanted)
+{
+	return iq_devices_update(READ_ONCE(kstall_event_ib_qp_error.wanted));
 }
 
 /* ---- init and exit ---- */
-
-static void iq_changed(void)
-{
-	iq_devices_wanted(READ_ONCE(kstall_event_ib_qp_error.wanted));
-}
 
 static int __init ib_cq_trace_init(void)
 {
@@ -262,7 +258,7 @@ static int __init ib_cq_trace_init(void)
 		hooks[i].irqs_off = true;
 	iq_posts.capacity = max_posts;
 	iq_qps.capacity = max_qps;
-	kstall.changed = iq_changed;
+	kstall.update = iq_update;
 	ret = kstall_init();
 	if (ret)
 		return ret;

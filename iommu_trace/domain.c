@@ -70,8 +70,15 @@ static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 sc
 	kstall_inflight_unlock(&slot);
 }
 
-/* Looks at all devices: who is in which domain. Process context, may sleep. */
-static void it_scan(struct iommu_domain_ops *first)
+/**
+ * it_scan() - look at all devices: who is in which domain
+ * @first: gets the operations of this node's IOMMU driver, whichever it is: its flushing functions
+ *	are what the core calls through domain->ops. Names would not do, arm-smmu and arm-smmu-v3
+ *	have the same
+ *
+ * Process context, may sleep.
+ */
+void it_scan(struct iommu_domain_ops *first)
 {
 	struct pci_dev *pdev = NULL;
 	u64 scan = kstall_now();
@@ -89,31 +96,11 @@ static void it_scan(struct iommu_domain_ops *first)
 	}
 }
 
-/*
- * The flushing functions of this node's IOMMU driver, whichever it is: what the core calls
- * through domain->ops. Names would not do, arm-smmu and arm-smmu-v3 have the same.
- */
-unsigned long it_resolve_sync(void)
-{
-	struct iommu_domain_ops ops;
-
-	it_scan(&ops);
-	return (unsigned long)ops.iotlb_sync;
-}
-
-unsigned long it_resolve_flush_all(void)
-{
-	struct iommu_domain_ops ops;
-
-	it_scan(&ops);
-	return (unsigned long)ops.flush_iotlb_all;
-}
-
 /* Ten times a second while an event of flushes is enabled. */
 void it_rescan(void)
 {
 	if (xchg(&it_attached, false))
-		kstall_hooks_refresh();
+		kstall_rearm();
 }
 
 /* iommu:attach_device_to_domain, before the device's domain has changed: look later. */

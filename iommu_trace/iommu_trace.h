@@ -121,8 +121,7 @@ static inline struct kstall_id it_id(const char *dev, s32 node)
 void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced);
 
 /* domain.c */
-unsigned long it_resolve_sync(void);
-unsigned long it_resolve_flush_all(void);
+void it_scan(struct iommu_domain_ops *first);
 void it_rescan(void);
 void it_on_attach(void *hook, struct device *dev);
 bool it_sync_enter(void *data, struct pt_regs *regs);

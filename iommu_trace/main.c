@@ -60,11 +60,11 @@ enum {
 
 static struct kstall_hook hooks[] = {
 	[H_ATTACH] = KSTALL_TRACEPOINT("attach", NULL, "attach_device_to_domain", it_on_attach),
-	[H_SYNC] = KSTALL_PAIR("sync", NULL, "iotlb_sync", sizeof(struct it_sync_call),
-			       it_sync_enter, it_sync_return, .resolve = it_resolve_sync),
-	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_iotlb_all",
-				    sizeof(struct it_sync_call), it_flush_enter, it_flush_return,
-				    .resolve = it_resolve_flush_all),
+	[H_SYNC] = KSTALL_PLACED("sync", "iotlb_sync", sizeof(struct it_sync_call),
+				 it_sync_enter, it_sync_return),
+	[H_FLUSH_ALL] = KSTALL_PLACED("flush_all", "flush_iotlb_all",
+				      sizeof(struct it_sync_call), it_flush_enter,
+				      it_flush_return),
 	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
 	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_return),
 	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
@@ -126,8 +126,26 @@ static void it_show(struct seq_file *m)
 
 KSTALL_MODULE("iommu_trace", hooks, tables, events, it_show);
 
+/* A driver that this kernel has no domain of any more keeps its hooks. */
+static bool it_update(u64 wanted)
+{
+	struct iommu_domain_ops ops;
+	bool news = false;
+
+	if (!(wanted & (BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL))))
+		return false;
+	it_scan(&ops);
+	if (ops.iotlb_sync)
+		news |= kstall_hook_place(&hooks[H_SYNC], (unsigned long)ops.iotlb_sync);
+	if (ops.flush_iotlb_all)
+		news |= kstall_hook_place(&hooks[H_FLUSH_ALL],
+					  (unsigned long)ops.flush_iotlb_all);
+	return news;
+}
+
 static int __init iommu_trace_init(void)
 {
+	kstall.update = it_update;
 	return kstall_init();
 }
 

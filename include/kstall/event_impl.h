@@ -143,6 +143,8 @@ static void kstall_sync(void)
 			hooks |= def->hooks | def->optional;
 	}
 	kstall_hooks_sync(hooks);
+	if (kstall.update && kstall.update(hooks))
+		kstall_hooks_sync(hooks);
 	for (i = 0; i < kstall.nr_events; i++) {
 		const struct kstall_event_def *def = &kstall.events[i];
 
@@ -151,8 +153,6 @@ static void kstall_sync(void)
 							       : kstall_hooks_error(def->hooks);
 	}
 	kstall_tables_free(~tables);
-	if (kstall.changed)
-		kstall.changed();
 	if (tables)
 		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_TICK);
 }
@@ -160,7 +160,9 @@ static void kstall_sync(void)
 static void kstall_arm_work(struct work_struct *work)
 {
 	mutex_lock(&kstall.lock);
-	kstall_sync();
+	/* A probe may have asked for it while exit() disarms. */
+	if (READ_ONCE(kstall.ready))
+		kstall_sync();
 	mutex_unlock(&kstall.lock);
 }
 

@@ -64,7 +64,7 @@ struct kstall_hook_stats {
  * struct kstall_hook - one place in the kernel
  * @name: its name in the status file
  * @module: module the target lives in, NULL for vmlinux
- * @targets: alternative names, best first, separated by '|'; NULL: kstall_hook_bind() will tell
+ * @targets: alternative names, best first, separated by '|'; of a placed hook: what it waits for
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
  * @irqs_off: run the probes of a function hook with interrupts off: a kprobe that is hit in an
@@ -73,9 +73,7 @@ struct kstall_hook_stats {
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
  * @ret: return probe
- * @resolve: instead of by a name of @targets, the function is found by its address, in process
- *	context with kstall.lock held; 0: there is none now, the hook waits. Call
- *	kstall_hooks_refresh() when it may have changed
+ * @placed: see KSTALL_PLACED()
  * @state: see &enum kstall_state; this and all below under kstall.lock
  * @err: errno of the last attempt, 0 if it went well
  * @target: the name in use
@@ -87,7 +85,8 @@ struct kstall_hook_stats {
  * @stats: per-CPU counters
  * @missed: hits lost by registrations that are gone
  * @bytes: memory held while armed
- * @addr: of the function in use, with @resolve
+ * @addr: where a placed hook stands, 0: nowhere
+ * @home: the module it stands in
  */
 struct kstall_hook {
 	const char *name;
@@ -100,11 +99,11 @@ struct kstall_hook {
 	void *probe;
 	kstall_enter_t enter;
 	kstall_return_t ret;
-	unsigned long (*resolve)(void);
+	bool placed;
 
 	enum kstall_state state;
 	int err;
-	char target[96];
+	char target[128];
 	struct tracepoint *tp;
 	int tp_rank;
 	bool leaving;
@@ -116,6 +115,7 @@ struct kstall_hook {
 	u64 missed;
 	size_t bytes;
 	unsigned long addr;
+	char home[MODULE_NAME_LEN];
 };
 
 /* An upstream tracepoint, by name; @_probe is made by KSTALL_PROBE(). */
@@ -133,6 +133,14 @@ struct kstall_hook {
 	{ .name = (_name), .module = (_module), .targets = (_targets),	\
 	  .kind = KSTALL_KIND_PAIR, .data_size = (_size),		\
 	  .enter = (_enter), .ret = (_ret), __VA_ARGS__ }
+
+/*
+ * A KSTALL_PAIR() of a function that is known by its address only, such as one of a driver's
+ * operations: it stands nowhere until kstall.update() calls kstall_hook_place(), and when the
+ * function's module goes. Then it waits for @_what; if that is NULL, it is not there at all.
+ */
+#define KSTALL_PLACED(_name, _what, _size, _enter, _ret, ...)		\
+	KSTALL_PAIR(_name, NULL, _what, _size, _enter, _ret, .placed = true, __VA_ARGS__)
 
 /**
  * kstall_enter() - a tracepoint probe begins
@@ -197,10 +205,15 @@ static __always_inline void kstall_leave(struct kstall_hook *hook)
 		__PASTE(check_trace_callback_type_, tp)(fn);		\
 	}
 
+/* The hook that a pair's probe runs for, from its @data: for a probe that serves several. */
+static inline struct kstall_hook *kstall_hook_of(const void *data)
+{
+	return ((struct kstall_hook * const *)data)[-1];
+}
+
 unsigned long kstall_symbol(const char *name);
-void kstall_hooks_refresh(void);
-void kstall_hook_bind(struct kstall_hook *hook, const char *name, const char *module,
-		      const char *targets);
+bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *module, size_t msize);
+bool kstall_hook_place(struct kstall_hook *hook, unsigned long addr);
 
 #ifdef KSTALL_MAIN
 #include <kstall/hook_impl.h>

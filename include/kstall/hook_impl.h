@@ -82,6 +82,37 @@ unsigned long kstall_symbol(const char *name)
 	return addr - offset;
 }
 
+/**
+ * kstall_symbol_name() - name of the function that begins at an address
+ * @addr: what a function pointer holds
+ * @name: gets its symbol
+ * @size: of @name
+ * @module: gets the name of its module, "" for vmlinux
+ * @msize: of @module
+ *
+ * May sleep; not for probes.
+ *
+ * Return: false if no function begins there.
+ */
+bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *module, size_t msize)
+{
+	char sym[KSYM_SYMBOL_LEN];
+	char *plus, *in;
+
+	if (sprint_symbol(sym, addr) <= 0)
+		return false;
+	plus = strstr(sym, "+0x0/");
+	if (!plus)
+		return false;
+	in = strchr(plus, '[');
+	*plus = '\0';
+	strscpy(name, sym, size);
+	module[0] = '\0';
+	if (in)
+		strscpy(module, in + 1, min_t(size_t, msize, strcspn(in + 1, "]") + 1));
+	return true;
+}
+
 /*
  * Is a module there, and not about to go? find_module() is not exported, but every module has
  * the symbol __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as
@@ -104,7 +135,6 @@ static bool kstall_module_loaded(const char *module)
 	return state != MODULE_STATE_GOING;
 }
 
-static void kstall_kick(void);
 static void kstall_kick_and_wait(void);
 static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
@@ -145,7 +175,7 @@ static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* A call's data begins with the hook: get_kretprobe() is NULL at return while disarming. */
+/* A call's data begins with its hook: get_kretprobe() is NULL at return while disarming. */
 static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kstall_hook *hook = container_of(get_kretprobe(ri), struct kstall_hook, rp);
@@ -172,7 +202,7 @@ static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *reg
  */
 static int kstall_attach_function(struct kstall_hook *hook)
 {
-	const char *name = hook->resolve ? NULL : hook->target;
+	const char *name = hook->placed ? NULL : hook->target;
 
 	if (hook->kind == KSTALL_KIND_ENTRY) {
 		memset(&hook->kp, 0, sizeof(hook->kp));
@@ -201,16 +231,6 @@ static bool kstall_function_name(struct kstall_hook *hook, int n)
 	if (hook->module)
 		len = scnprintf(hook->target, sizeof(hook->target), "%s:", hook->module);
 	return kstall_nth_name(hook->targets, n, hook->target + len, sizeof(hook->target) - len);
-}
-
-/* Return: 0, the errno of register_kprobe(), or -ENODEV: there is none now. */
-static int kstall_attach_resolved(struct kstall_hook *hook)
-{
-	hook->addr = hook->resolve();
-	if (!hook->addr)
-		return -ENODEV;
-	snprintf(hook->target, sizeof(hook->target), "%ps", (void *)hook->addr);
-	return kstall_attach_function(hook);
 }
 
 /* Tries @attach on every alternative until one works or fails for another reason than its name. */
@@ -249,12 +269,14 @@ static bool kstall_target_absent(struct kstall_hook *hook)
 
 static void kstall_hook_fail(struct kstall_hook *hook, int err)
 {
+	const char *targets = hook->placed ? hook->target : hook->targets;
+
 	if (hook->err != err && kstall_hook_is_optional(hook))
 		pr_info("hook %s: no %s here, events lose a detail (error %d)\n",
-			hook->name, hook->targets, err);
+			hook->name, targets, err);
 	else if (hook->err != err)
 		pr_warn("hook %s: cannot attach to %s: error %d\n",
-			hook->name, hook->targets, err);
+			hook->name, targets, err);
 	hook->err = err;
 	hook->state = KSTALL_FAILED;
 }
@@ -264,23 +286,21 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 {
 	int ret;
 
-	if (!hook->targets)
-		return;
-	if (hook->leaving) {
-		hook->state = KSTALL_WAITING;
+	if (hook->leaving || (hook->placed && !hook->addr)) {
+		hook->state = hook->targets ? KSTALL_WAITING : KSTALL_IDLE;
 		return;
 	}
 	if (kstall_is_tracepoint(hook))
 		ret = kstall_attach_tracepoint(hook);
-	else if (hook->resolve)
-		ret = kstall_attach_resolved(hook);
+	else if (hook->placed)
+		ret = kstall_attach_function(hook);
 	else
 		ret = kstall_first_function(hook, kstall_attach_function);
 
 	if (!ret) {
 		hook->err = 0;
 		hook->state = KSTALL_ARMED;
-	} else if (kstall_target_absent(hook) || (hook->resolve && ret == -ENODEV)) {
+	} else if (kstall_target_absent(hook)) {
 		hook->err = 0;
 		hook->state = KSTALL_WAITING;
 	} else {
@@ -359,35 +379,41 @@ static void kstall_hooks_sync(u64 wanted)
 	}
 }
 
-/**
- * kstall_hooks_refresh() - what a hook's resolve says may have changed
- *
- * Process context, kstall.lock held. Hooks whose function is another one now are disarmed here;
- * the worker arms them and those that waited.
- */
-void kstall_hooks_refresh(void)
+static void kstall_hook_displace(struct kstall_hook *hook)
 {
-	bool again = false;
-	unsigned int i;
-	u64 go = 0;
+	hook->addr = 0;
+	hook->target[0] = '\0';
+	hook->module = NULL;
+	hook->leaving = false;
+	hook->err = 0;
+}
 
-	for (i = 0; i < kstall.nr_hooks; i++) {
-		struct kstall_hook *hook = &kstall.hooks[i];
-		unsigned long addr;
+/**
+ * kstall_hook_place() - tell a KSTALL_PLACED() hook where its function is
+ * @hook: the hook
+ * @addr: what a pointer to the function holds, 0: there is none now
+ *
+ * Only from kstall.update(): kstall.lock is held. May sleep.
+ *
+ * Return: true if that is news; kstall.update() shall say so.
+ */
+bool __maybe_unused kstall_hook_place(struct kstall_hook *hook, unsigned long addr)
+{
+	char symbol[sizeof(hook->target) - sizeof(hook->home)];
+	char module[sizeof(hook->home)];
 
-		if (!hook->resolve ||
-		    (hook->state != KSTALL_ARMED && hook->state != KSTALL_WAITING))
-			continue;
-		addr = hook->resolve();
-		if (addr == hook->addr || (hook->state == KSTALL_ARMED && !addr))
-			continue;
-		again = true;
-		if (hook->state == KSTALL_ARMED)
-			go |= BIT_ULL(i);
-	}
-	kstall_hooks_disarm(go);
-	if (again)
-		kstall_kick();
+	if (addr == hook->addr)
+		return false;
+	kstall_hooks_disarm(BIT_ULL(hook - kstall.hooks));
+	kstall_hook_displace(hook);
+	if (!addr || !kstall_symbol_name(addr, symbol, sizeof(symbol), module, sizeof(module)))
+		return true;
+	hook->addr = addr;
+	strscpy(hook->home, module, sizeof(hook->home));
+	hook->module = module[0] ? hook->home : NULL;
+	snprintf(hook->target, sizeof(hook->target), "%s%s%s", module, module[0] ? ":" : "",
+		 symbol);
+	return true;
 }
 
 /* ---- targets that come and go ---- */
@@ -435,6 +461,10 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 	}
 	if (leaving)
 		kstall_hooks_disarm(ours);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (ours & BIT_ULL(i) && kstall.hooks[i].placed)
+			kstall_hook_displace(&kstall.hooks[i]);
+	}
 	mutex_unlock(&kstall.lock);
 	if (ours)
 		kstall_kick_and_wait();
@@ -481,28 +511,6 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 
 static struct notifier_block kstall_tracepoint_nb = { .notifier_call = kstall_tracepoint_event };
 
-/**
- * kstall_hook_bind() - name a function hook's target at run time
- * @hook: row of the table whose targets are NULL, not a tracepoint
- * @name: its name from now on; this and the others have to stay
- * @module: module the target lives in, NULL for vmlinux
- * @targets: as in struct kstall_hook
- *
- * For functions that are known by address only, such as those in a driver's operations. If an
- * event that names the hook is enabled it is armed when this returns. May sleep; not in probes,
- * nor from what the worker calls.
- */
-void __maybe_unused kstall_hook_bind(struct kstall_hook *hook, const char *name,
-				     const char *module, const char *targets)
-{
-	mutex_lock(&kstall.lock);
-	hook->name = name;
-	hook->module = module;
-	hook->targets = targets;
-	mutex_unlock(&kstall.lock);
-	kstall_kick_and_wait();
-}
-
 /* ---- init and exit ---- */
 
 /*
@@ -518,12 +526,10 @@ static void kstall_hooks_dry_run(void)
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
 
-		if (!hook->targets)
+		if (hook->placed)
 			continue;
 		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
-		else if (hook->resolve)
-			ret = 0;
 		else
 			ret = kstall_first_function(hook, kstall_try_function);
 		if (ret && !kstall_target_absent(hook))

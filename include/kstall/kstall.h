@@ -45,7 +45,9 @@ struct kstall_count {
  * @events: which event needs which hooks and tables
  * @nr_events: their number
  * @show: optional, adds the module's own lines to the status file (may sleep)
- * @changed: optional, called by the worker after what is armed has changed (may sleep, @lock held)
+ * @update: optional, called by the worker with the mask of hooks that are wanted whenever that or
+ *	what kstall_rearm() was called for has changed, and what could be armed is. May sleep,
+ *	@lock held. It calls kstall_hook_place() and says whether anything was news to that
  * @lock: serialises arming; never taken in a probe nor under tracepoints_mutex
  * @ready_lock: protects @ready against a wish noted while exit() runs
  * @ready: init() is done and exit() has not begun
@@ -65,7 +67,7 @@ struct kstall_module {
 	const struct kstall_event_def *events;
 	unsigned int nr_events;
 	void (*show)(struct seq_file *m);
-	void (*changed)(void);
+	bool (*update)(u64 wanted);
 
 	struct mutex lock;		/* arming; taken in no probe */
 	spinlock_t ready_lock;		/* @ready; taken in no probe */
@@ -102,6 +104,24 @@ extern struct kstall_module kstall;
 
 int kstall_init(void);
 void kstall_exit(void);
+
+/**
+ * kstall_rearm() - have the worker look again at what is wanted, and call kstall.update()
+ *
+ * From the probe of an armed hook, or from process context between kstall_init() and
+ * kstall_exit(); takes no lock that sleeps. kstall_rearm_wait() sleeps until that is done; not
+ * under kstall.lock.
+ */
+static inline void kstall_rearm(void)
+{
+	queue_work(kstall.wq, &kstall.arm_work);
+}
+
+static inline void kstall_rearm_wait(void)
+{
+	kstall_rearm();
+	flush_work(&kstall.arm_work);
+}
 
 /* CLOCK_MONOTONIC, readable anywhere including NMI; equals bpftrace's nsecs(monotonic). */
 static inline u64 kstall_now(void)

@@ -104,7 +104,7 @@ static int kstall_status_show(struct seq_file *m, void *unused)
 	for (i = 0; i < kstall.nr_events; i++)
 		kstall_show_event(m, &kstall.events[i]);
 	for (i = 0; i < kstall.nr_hooks; i++) {
-		if (kstall.hooks[i].targets)
+		if (kstall.hooks[i].targets || kstall.hooks[i].addr)
 			kstall_show_hook(m, &kstall.hooks[i]);
 	}
 	for (i = 0; i < kstall.nr_tables; i++)

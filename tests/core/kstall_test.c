@@ -7,6 +7,7 @@
  *   unit     reading it runs the tests that need no hooks (kstall_test_unit.h) and prints KTAP
  *   folio    write N: folio_wait_writeback() on a folio of its own, N times
  *   timer    write N: sets up a timer of its own, N times (vmlinux's tracepoint timer_init)
+ *   place    write N: the hook of kt_placed stands on the N-th of the functions below, 0: nowhere
  *   reenter  write 1: a listener on kt_folio and kt_timer does inside each of them what they
  *            report, as a BPF program might; write 0: no more. The status file counts.
  */
@@ -119,6 +120,7 @@ KT_RETURN(kt_pair)
 KT_RETURN(kt_sleep)
 KT_RETURN(kt_block)
 KT_RETURN(kt_recurse)
+KT_RETURN(kt_placed)
 
 /* target_begin(u64 key), in a task */
 static bool kt_begin_enter(void *data, struct pt_regs *regs)
@@ -237,7 +239,7 @@ static bool kt_missing_enter(void *data, struct pt_regs *regs)
 
 enum {
 	H_MISSING, H_QUICK, H_QUICK_PAIR, H_SLEEP, H_BLOCK, H_RECURSE, H_END, H_BEGIN,
-	H_TICK, H_OBJECT_FREE, H_OBJECT, H_FOLIO, H_TIMER,
+	H_TICK, H_OBJECT_FREE, H_OBJECT, H_FOLIO, H_TIMER, H_PLACED,
 };
 
 static struct kstall_hook hooks[] = {
@@ -261,6 +263,8 @@ static struct kstall_hook hooks[] = {
 				0, kt_folio_enter, kt_folio_return),
 	[H_TIMER] = KSTALL_TRACEPOINT("timer", NULL, "kstall_no_such_event|timer_init",
 				      kt_on_timer),
+	[H_PLACED] = KSTALL_PLACED("placed", "a_place", sizeof(struct kt_call), kt_call_enter,
+				   kt_placed_return),
 };
 
 static const struct kstall_event_def events[] = {
@@ -277,6 +281,7 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(kt_timer, BIT_ULL(H_TIMER)),
 	KSTALL_EVENT(kt_missing, BIT_ULL(H_MISSING)),
 	KSTALL_EVENT(kt_huge, BIT_ULL(H_QUICK), .tables = BIT(T_HUGE)),
+	KSTALL_EVENT(kt_placed, BIT_ULL(H_PLACED)),
 	KSTALL_EVENT_ABSENT(kt_absent, "no kernel has it"),
 };
 
@@ -290,6 +295,31 @@ static void kt_show(struct seq_file *m)
 KSTALL_MODULE("kstall_test", hooks, tables, events, kt_show);
 
 /* ---- knobs ---- */
+
+static const char * const places[] = {
+	NULL, TARGET ":target_quick", TARGET ":target_recurse", "folio_wait_writeback",
+	"kstall_no_such_function",
+};
+static unsigned int place;
+static bool place_again;
+
+static bool kt_update(u64 wanted)
+{
+	if (!xchg(&place_again, false))
+		return false;
+	return kstall_hook_place(&hooks[H_PLACED], place ? kstall_symbol(places[place]) : 0);
+}
+
+static int place_set(void *data, u64 nr)
+{
+	if (nr >= ARRAY_SIZE(places))
+		return -EINVAL;
+	place = nr;
+	place_again = true;
+	kstall_rearm_wait();
+	return 0;
+}
+DEFINE_DEBUGFS_ATTRIBUTE(place_fops, NULL, place_set, "%llu\n");
 
 static void own_timer_fn(struct timer_list *timer) {}
 
@@ -387,6 +417,7 @@ static int __init kstall_test_init(void)
 		return -ENOMEM;
 	own_folio = page_folio(page);
 	msleep(init_ms);
+	kstall.update = kt_update;
 	ret = kstall_init();
 	if (ret)
 		goto err_page;
@@ -397,6 +428,7 @@ static int __init kstall_test_init(void)
 	debugfs_create_file("unit", 0400, kstall.debugfs, NULL, &unit_fops);
 	debugfs_create_file("folio", 0200, kstall.debugfs, NULL, &folio_fops);
 	debugfs_create_file("timer", 0200, kstall.debugfs, NULL, &timer_fops);
+	debugfs_create_file("place", 0200, kstall.debugfs, NULL, &place_fops);
 	debugfs_create_file("reenter", 0200, kstall.debugfs, NULL, &reenter_fops);
 	return 0;
 

@@ -21,6 +21,7 @@ KSTALL_DECLARE_EVENT(kt_folio);
 KSTALL_DECLARE_EVENT(kt_timer);
 KSTALL_DECLARE_EVENT(kt_missing);
 KSTALL_DECLARE_EVENT(kt_huge);
+KSTALL_DECLARE_TIMED_EVENT(kt_placed);
 
 /* irq: emitted in hardirq context */
 #define KT_EVENT(_name)							\
@@ -68,6 +69,7 @@ KT_EVENT(kt_folio);
 KT_EVENT(kt_timer);
 KT_EVENT(kt_missing);
 KT_EVENT(kt_huge);
+KT_EVENT(kt_placed);
 
 #endif /* _KSTALL_TEST_EVENTS_H */
 
