@@ -45,7 +45,7 @@ fi
 
 words=(entity 2 1 entity 2 2 run 500 fence)
 for ((i = 0; i < 50; i++)); do words+=(dep "$i" job $((i % 2))); done
-gpu "${words[@]}" sleep 20 signal 0 await 50 60000
+gpu "${words[@]}" sleep 200 signal 0 await 50 60000
 t_eq "chain of 50: depth" "$(ev_get $run depth | xargs)" "$(seq 50 | xargs)"
 t_eq "chain of 50: each was held once, by the one before it" "$(ev_get $dep dep)" "$({ job 0; jobs; } | head -50)"
 t_eq "chain of 50: known, and whose" "$(ev_n $dep "f[\"dep_known\"] && f[\"dep_tgid\"] == $(said pid) && f[\"dep_comm\"] == \"gpu\" && f[\"dep_priority\"] == \"normal\"")" 49
@@ -55,13 +55,13 @@ t_eq "chain of 50: the parts make the wait" "$(ev_n $run "$wait_parts")" 50
 
 # --- on one ring a job waits only until the other is dispatched ---
 
-gpu entity 2 1 entity 1 1 run 1000 fence dep 0 job 0 dep 1 job 1 sleep 10 signal 0 await 2 60000
+gpu entity 2 1 entity 1 1 run 1000 fence dep 0 job 0 dep 1 job 1 sleep 200 signal 0 await 2 60000
 t_eq "same ring: pipelined, and which job" "$(ev_get $dep dep "$(is 2)") $(ev_get $dep dep_pipelined "$(is 2)") $(ev_get $dep dep_known "$(is 2)")" "$(job 1) 1 1"
 t_eq "priorities" "$(ev_get $run priority | xargs)" "normal high"
-gpu entity 2 1 entity 3 1 run 1000 fence once flags n dep 0 job 0 dep 1 job 1 sleep 10 signal 0 await 2 60000
+gpu entity 2 1 entity 3 1 run 1000 fence once flags n dep 0 job 0 dep 1 job 1 sleep 200 signal 0 await 2 60000
 t_eq "same ring, not to be pipelined" "$(ev_get $dep dep "$(is 2)") $(ev_get $dep dep_pipelined "$(is 2)")" "$(job 1) 0"
 t_eq "priority low" "$(ev_get $run priority | xargs)" "normal low"
-gpu entity 2 1 entity 2 2 run 1000 fence dep 0 job 0 once flags g dep 1 job 1 sleep 10 signal 0 await 2 60000
+gpu entity 2 1 entity 2 2 run 1000 fence dep 0 job 0 once flags g dep 1 job 1 sleep 200 signal 0 await 2 60000
 t_eq "gang: who depends on being scheduled leads" "$(ev_get $run gang_leader | xargs)" "0 1"
 t_eq "gang: held by which job" "$(ev_get $dep dep "$(is 2)")" "$(job 1)"
 

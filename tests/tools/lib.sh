@@ -1,8 +1,8 @@
 # shellcheck shell=bash disable=SC2154 # work: of ../events.sh
 # What tests of the bpftrace tools share, beside the lib.sh of the events they show.
 
-# workload COMMAND…: what the tools watch, a line each
-workload() { printf '%s\n' "$@" >"$work/workload"; }
+# workload COMMAND…: what the tools watch, a line each. An end that its program has learned of may not have been traced yet.
+workload() { printf '%s\n' "$@" "sleep 1" >"$work/workload"; }
 
 # tool NAME: its output while the workload ran is then in $work/NAME
 tool() {
