@@ -250,12 +250,8 @@ static bool iq_update(u64 wanted)
 
 static int __init ib_cq_trace_init(void)
 {
-	unsigned int i;
 	int ret;
 
-	/* Most are in the way of others: a softirq completes what a task posts or moves to ERR. */
-	for (i = 0; i < H_NR; i++)
-		hooks[i].irqs_off = true;
 	iq_posts.capacity = max_posts;
 	iq_qps.capacity = max_qps;
 	kstall.update = iq_update;

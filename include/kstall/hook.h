@@ -8,7 +8,8 @@
  *
  * Function hooks are kprobes and kretprobes on every kernel, not fprobes: Debian's 6.1 has no
  * CONFIG_FPROBE, on 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a
- * kretprobe pair is cheaper. Both kinds are placed on the function's ftrace site.
+ * kretprobe pair is cheaper. Both kinds are placed on the function's ftrace site. Kprobes do not
+ * nest: one that is hit by an interrupt of another one's handler is missed, and counted.
  */
 #ifndef _KSTALL_HOOK_H
 #define _KSTALL_HOOK_H
@@ -67,8 +68,6 @@ struct kstall_hook_stats {
  * @targets: alternative names, best first, separated by '|'; of a placed hook: what it waits for
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
- * @irqs_off: run the probes of a function hook with interrupts off: a kprobe that is hit in an
- *	interrupt of another one's handler is missed (and counted)
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -94,7 +93,6 @@ struct kstall_hook {
 	const char *targets;
 	enum kstall_kind kind;
 	bool sleeps;
-	bool irqs_off;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;

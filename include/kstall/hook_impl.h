@@ -140,38 +140,12 @@ static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
 /* ---- probes common to all function hooks ---- */
 
-static bool kstall_call_enter(const struct kstall_hook *hook, void *data, struct pt_regs *regs)
-{
-	unsigned long flags;
-	bool ret;
-
-	if (!hook->irqs_off)
-		return hook->enter(data, regs);
-	local_irq_save(flags);
-	ret = hook->enter(data, regs);
-	local_irq_restore(flags);
-	return ret;
-}
-
-static void kstall_call_return(const struct kstall_hook *hook, void *data, struct pt_regs *regs)
-{
-	unsigned long flags;
-
-	if (!hook->irqs_off) {
-		hook->ret(data, regs);
-		return;
-	}
-	local_irq_save(flags);
-	hook->ret(data, regs);
-	local_irq_restore(flags);
-}
-
 static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
 {
 	struct kstall_hook *hook = container_of(kp, struct kstall_hook, kp);
 
 	this_cpu_inc(hook->stats->hits);
-	kstall_call_enter(hook, NULL, regs);
+	hook->enter(NULL, regs);
 	return 0;
 }
 
@@ -183,14 +157,14 @@ static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs
 
 	*owner = hook;
 	this_cpu_inc(hook->stats->hits);
-	return kstall_call_enter(hook, owner + 1, regs) ? 0 : 1;
+	return hook->enter(owner + 1, regs) ? 0 : 1;
 }
 
 static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kstall_hook **owner = (struct kstall_hook **)ri->data;
 
-	kstall_call_return(*owner, owner + 1, regs);
+	(*owner)->ret(owner + 1, regs);
 	return 0;
 }
 

@@ -18,15 +18,15 @@ line+='|event kt_absent state=absent reason="[^"]+"'
 line+="|hook [a-z_]+ kind=(tracepoint|entry|pair) target=[a-z_:|]+ state=(idle|armed|waiting-for:kstall_target|failed errno=$n) hits=$n missed=$n recursed=$n bytes=$n"
 line+="|table [a-z]+ state=(idle capacity=$n bytes=0|allocated capacity=$n in_use=$n high_water=$n dropped=$n evicted=$n unmatched=$n bytes=$n)"
 line+="|test reentered=$n)$"
-status_ok() { [ "$(wc -l <$dbg/kstall_test/status)" = 31 ] && ! grep -nvE "$line" $dbg/kstall_test/status; }
-t_ok "status, idle: 31 lines of the documented form" status_ok
+status_ok() { [ "$(wc -l <$dbg/kstall_test/status)" = 33 ] && ! grep -nvE "$line" $dbg/kstall_test/status; }
+t_ok "status, idle: 33 lines of the documented form" status_ok
 t_eq "status: for root only" "$(stat -c %a $dbg/kstall_test/status)" 400
 t_ok "idle: no probe is placed" no_probes
 
 # --- function entry, function entry and return; alternatives ---
 
 enable kt_entry kt_pair kt_sleep kt_recurse kt_span kt_tick kt_storm kt_folio kt_timer
-t_ok "status, armed: 31 lines of the documented form" status_ok
+t_ok "status, armed: 33 lines of the documented form" status_ok
 t_eq "entry: the second name is in use" "$(field hook quick target)" kstall_target:target_quick
 t_eq "tracepoint of a module: the second name is in use" "$(field hook tick target)" target_tick
 t_eq "function of vmlinux: the second name is in use" "$(field hook folio target)" folio_wait_writeback
