@@ -143,6 +143,8 @@ static void kstall_sync(void)
 			hooks |= def->hooks | def->optional;
 	}
 	kstall_hooks_sync(hooks);
+	if (kstall.place && kstall.place(hooks))
+		kstall_hooks_sync(hooks);
 	for (i = 0; i < kstall.nr_events; i++) {
 		const struct kstall_event_def *def = &kstall.events[i];
 
@@ -158,7 +160,9 @@ static void kstall_sync(void)
 static void kstall_arm_work(struct work_struct *work)
 {
 	mutex_lock(&kstall.lock);
-	kstall_sync();
+	/* A probe may ask for it while exit() begins. */
+	if (READ_ONCE(kstall.ready))
+		kstall_sync();
 	mutex_unlock(&kstall.lock);
 }
 

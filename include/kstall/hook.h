@@ -71,6 +71,8 @@ struct kstall_hook_stats {
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
  * @ret: return probe
+ * @placed: stands nowhere until kstall_hook_place() tells it where
+ * @addr: where a placed hook stands, 0: nowhere
  * @state: see &enum kstall_state; this and all below under kstall.lock
  * @err: errno of the last attempt, 0 if it went well
  * @target: the name in use
@@ -93,6 +95,8 @@ struct kstall_hook {
 	void *probe;
 	kstall_enter_t enter;
 	kstall_return_t ret;
+	bool placed;
+	unsigned long addr;
 
 	enum kstall_state state;
 	int err;
@@ -124,6 +128,18 @@ struct kstall_hook {
 	{ .name = (_name), .module = (_module), .targets = (_targets),	\
 	  .kind = KSTALL_KIND_PAIR, .data_size = (_size),		\
 	  .enter = (_enter), .ret = (_ret), __VA_ARGS__ }
+
+/*
+ * A KSTALL_PAIR() of a function that is not known by name: a callback, learned at run time from
+ * the arguments of the function that registers it. It is optional to every event that names it.
+ * kstall.place(wanted), called by the worker with the mask of hooks that are wanted once those
+ * that can be are armed, places what was learned and says whether it placed anything. The hook
+ * loses its place when its target's module goes.
+ */
+#define KSTALL_PLACED(_name, _size, _enter, _ret, ...)			\
+	{ .name = (_name), .targets = "-", .kind = KSTALL_KIND_PAIR,	\
+	  .data_size = (_size), .enter = (_enter), .ret = (_ret),	\
+	  .placed = true, __VA_ARGS__ }
 
 /**
  * kstall_enter() - a tracepoint probe begins
@@ -188,7 +204,16 @@ static __always_inline void kstall_leave(struct kstall_hook *hook)
 		__PASTE(check_trace_callback_type_, tp)(fn);		\
 	}
 
+/* The hook that a pair's probe runs for, from its @data: for probes that serve several. */
+static inline struct kstall_hook *kstall_hook_of(const void *data)
+{
+	return ((struct kstall_hook * const *)data)[-1];
+}
+
 unsigned long kstall_symbol(const char *name);
+bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *module, size_t msize);
+void kstall_hook_place(struct kstall_hook *hook, unsigned long addr, const char *symbol,
+		       const char *module);
 
 #ifdef KSTALL_MAIN
 #include <kstall/hook_impl.h>

@@ -82,6 +82,37 @@ unsigned long kstall_symbol(const char *name)
 	return addr - offset;
 }
 
+/**
+ * kstall_symbol_name() - name of the function that begins at an address
+ * @addr: what a function pointer holds
+ * @name: gets its symbol
+ * @size: of @name
+ * @module: gets the name of its module, "" for vmlinux
+ * @msize: of @module
+ *
+ * May sleep; not for probes.
+ *
+ * Return: false if no function begins there.
+ */
+bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *module, size_t msize)
+{
+	char sym[KSYM_SYMBOL_LEN];
+	char *plus, *in;
+
+	if (sprint_symbol(sym, addr) <= 0)
+		return false;
+	plus = strstr(sym, "+0x0/");
+	if (!plus)
+		return false;
+	in = strchr(plus, '[');
+	*plus = '\0';
+	strscpy(name, sym, size);
+	module[0] = '\0';
+	if (in)
+		strscpy(module, in + 1, min_t(size_t, msize, strcspn(in + 1, "]") + 1));
+	return true;
+}
+
 /*
  * Is a module there, and not about to go? find_module() is not exported, but every module has
  * the symbol __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as
@@ -118,7 +149,7 @@ static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
 	return 0;
 }
 
-/* A call's data begins with the hook: get_kretprobe() is NULL at return while disarming. */
+/* A call's data begins with the hook, see kstall_hook_of(): get_kretprobe() is NULL at return while disarming. */
 static int kstall_pair_entry(struct kretprobe_instance *ri, struct pt_regs *regs)
 {
 	struct kstall_hook *hook = container_of(get_kretprobe(ri), struct kstall_hook, rp);
@@ -152,7 +183,10 @@ static int kstall_attach_function(struct kstall_hook *hook)
 		return register_kprobe(&hook->kp);
 	}
 	memset(&hook->rp, 0, sizeof(hook->rp));
-	hook->rp.kp.symbol_name = hook->target;
+	if (hook->placed)
+		hook->rp.kp.addr = (kprobe_opcode_t *)hook->addr;
+	else
+		hook->rp.kp.symbol_name = hook->target;
 	hook->rp.entry_handler = kstall_pair_entry;
 	hook->rp.handler = kstall_pair_return;
 	hook->rp.data_size = sizeof(struct kstall_hook *) + hook->data_size;
@@ -180,6 +214,8 @@ static int kstall_first_function(struct kstall_hook *hook, int (*attach)(struct 
 
 	for (i = 0; kstall_function_name(hook, i); i++) {
 		ret = attach(hook);
+		if (hook->placed)
+			return ret;
 		if (ret != -ENOENT && ret != -EINVAL)
 			return ret;
 	}
@@ -223,6 +259,8 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 {
 	int ret;
 
+	if (hook->placed && !hook->addr)
+		return;
 	if (hook->leaving) {
 		hook->state = KSTALL_WAITING;
 		return;
@@ -241,8 +279,12 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 	} else {
 		kstall_hook_fail(hook, ret);
 	}
-	if (hook->state != KSTALL_ARMED)
-		hook->bytes = 0;
+	if (hook->state == KSTALL_ARMED)
+		return;
+	hook->bytes = 0;
+	/* What is there now may be another function. */
+	if (hook->placed)
+		hook->addr = 0;
 }
 
 /* What the running registration has missed so far. */
@@ -257,6 +299,25 @@ static u64 kstall_hook_missed(const struct kstall_hook *hook)
 	if (hook->kind == KSTALL_KIND_PAIR)
 		missed += hook->rp.nmissed + hook->rp.kp.nmissed;
 	return missed;
+}
+
+/**
+ * kstall_hook_place() - tell a KSTALL_PLACED() hook where its function is
+ * @hook: the hook, not armed
+ * @addr: start of the function
+ * @symbol: its name; must stay
+ * @module: its module, NULL for vmlinux; must stay
+ *
+ * Only in kstall.place(): kstall.lock is held.
+ */
+void kstall_hook_place(struct kstall_hook *hook, unsigned long addr, const char *symbol,
+		       const char *module)
+{
+	hook->addr = addr;
+	hook->targets = symbol;
+	hook->module = module;
+	hook->leaving = false;
+	hook->err = 0;
 }
 
 /*
@@ -355,6 +416,7 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 			continue;
 		hook->leaving = leaving;
 		hook->err = 0;
+		hook->addr = 0;
 		ours |= BIT_ULL(i);
 	}
 	if (leaving)
@@ -420,6 +482,8 @@ static void kstall_hooks_dry_run(void)
 		struct kstall_hook *hook = &kstall.hooks[i];
 		int ret;
 
+		if (hook->placed)
+			continue;
 		if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
 		else

@@ -45,6 +45,7 @@ struct kstall_count {
  * @events: which event needs which hooks and tables
  * @nr_events: their number
  * @show: optional, adds the module's own lines to the status file (may sleep)
+ * @place: optional, see KSTALL_PLACED(); set in the module's init
  * @lock: serialises arming; never taken in a probe nor under tracepoints_mutex
  * @ready_lock: protects @ready against a wish noted while exit() runs
  * @ready: init() is done and exit() has not begun
@@ -64,6 +65,7 @@ struct kstall_module {
 	const struct kstall_event_def *events;
 	unsigned int nr_events;
 	void (*show)(struct seq_file *m);
+	bool (*place)(u64 wanted);
 
 	struct mutex lock;		/* arming; taken in no probe */
 	spinlock_t ready_lock;		/* @ready; taken in no probe */
@@ -100,6 +102,17 @@ extern struct kstall_module kstall;
 
 int kstall_init(void);
 void kstall_exit(void);
+
+/**
+ * kstall_rearm() - have the worker look again, from the probe of an armed hook
+ *
+ * For what a probe has learned and kstall.place() shall place. Takes no lock that sleeps; while
+ * any hook is armed the worker's queue is there.
+ */
+static inline void kstall_rearm(void)
+{
+	queue_work(kstall.wq, &kstall.arm_work);
+}
 
 /* CLOCK_MONOTONIC, readable anywhere including NMI; equals bpftrace's nsecs(monotonic). */
 static inline u64 kstall_now(void)
