@@ -13,8 +13,9 @@ t_refused() {
 		"^ +\\$ sed -i 's/ \\*$option//' /etc/default/grub$" '^ +\$ update-grub && reboot$'
 
 	# the same kernel, on a machine with EFI
-	mkdir -p "$fixture"/{proc,sys/firmware/efi/efivars,sys/kernel,sys/module/module/parameters,lib/modules,usr/share/kstall,usr/src/kstall-1.0}
-	cp -r /sys/kernel/security "$fixture/sys/kernel/" 2>/dev/null
+	mkdir -p "$fixture"/{proc,sys/firmware/efi/efivars,sys/module/module/parameters,lib/modules,usr/share/kstall,usr/src/kstall-1.0}
+	mkdir -p "$fixture/sys/kernel/security"
+	cp /sys/kernel/security/lockdown "$fixture/sys/kernel/security/"
 	cp /sys/module/module/parameters/sig_enforce "$fixture/sys/module/module/parameters/"
 	cp --parents /proc/sys/kernel/osrelease /proc/cmdline /proc/mounts /proc/keys "$fixture"
 	printf '\6\0\0\0\1' >"$fixture/sys/firmware/efi/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
