@@ -46,6 +46,7 @@ doctor
 t_eq "a module's file is missing: not healthy" "$status" 1
 t_says "it says which" "^  FAIL  ${modules[0]}: not installed for $release$" '^ +\$ apt install kstall-dkms'
 
+mkdir -p /etc/modules-load.d
 echo "${modules[1]}" >/etc/modules-load.d/kstall-test.conf
 at_exit rm -f /etc/modules-load.d/kstall-test.conf
 rmmod "${modules[1]}"
