@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154
 # On top of ../lib.sh: runs the doctor of this tree and looks at what it says.
 
 top=$(cd "$tests/.." && pwd)

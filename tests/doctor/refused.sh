@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154
 # What the tests in doctor_sig, doctor_integrity and doctor_confidentiality share: on a kernel that refuses our unsigned modules.
 
 # t_refused OPTION SAYS: none of them can be loaded, the doctor knows, and it names the way out
