@@ -31,3 +31,19 @@ t_refused() {
 
 fixture=$(mktemp -d)
 at_exit rm -rf "$fixture"
+
+# t_key: a module that is signed is let in only with its key
+t_key() {
+	local ko file signature
+	ko=$(echo "$fixture"/lib/modules/*/updates/*.ko)
+	file=$(<"$fixture/proc/keys")
+	# of a signature only what the doctor reads of it: commonName, the length of it all, the mark at its end
+	signature='0\x82\x01\x02\x06\x03\x55\x04\x03\x0c\x0bkstall test1\x18'
+	printf "$signature"'\0\0\x02\0\0\0\0\0\0\0\0\x18~Module signature appended~\n' >>"$ko"
+	doctor --root "$fixture"
+	t_says "signed with an unknown key: enroll it" "^  FAIL  ${modules[0]}: is signed by \"kstall test\", whose key the kernel does not have" \
+		'^ +\$ mokutil --import /var/lib/dkms/mok.pub$'
+	printf '%s\n%s\n' "$file" "1a2b3c4d I------     1 perm 1f030000     0     0 asymmetri kstall test: 0123456789: X509.rsa 23456789 []" >"$fixture/proc/keys"
+	doctor --root "$fixture"
+	t_says "... with a known one: it can be loaded" "^  note  ${modules[0]}: installed, not loaded$"
+}

@@ -5,7 +5,8 @@
 . ../lib.sh
 . ../doctor/lib.sh
 . ../doctor/refused.sh
-plan 6
+plan 8
 
 t_refused "module.sig_enforce=1" "Key was rejected by service"
 t_says "the state of the kernel" '^  note  module.sig_enforce: on: only modules signed with a key the kernel trusts$' '^  ok    tracefs: '
+t_key
