@@ -4,6 +4,8 @@
 
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
+bin	= $(DESTDIR)$(PREFIX)/bin
+share	= $(DESTDIR)$(PREFIX)/share
 # Warnings are errors. DKMS says 0: the compiler of next year may warn about
 # something new, and that must not leave a node without its modules.
 WERROR	?= 1
@@ -14,8 +16,8 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
-.PHONY: modules modules_install install install-scripts uninstall clean \
-	features check test demo bench help
+.PHONY: modules modules_install install install-scripts install-man uninstall \
+	clean deb features check test demo bench help
 
 modules:
 	@features=$$($(call features)) && \
@@ -39,15 +41,29 @@ else
 		$$(cat $(KDIR)/include/config/kernel.release)
 endif
 
-# What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat.
+# What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat. The
+# doctor gets a list of the modules, as it will have no sources to look at.
 install-scripts:
 	@for f in $(wildcard scripts/*.bt); do \
-		install -D -m 755 $$f \
-			$(DESTDIR)$(PREFIX)/bin/kstall-$$(basename $$f .bt) || exit; \
+		install -D -m 755 $$f $(bin)/kstall-$$(basename $$f .bt) || exit; \
 	done
+	@install -D -m 755 scripts/kstall-doctor $(bin)/kstall-doctor
+	@install -d $(share)/kstall
+	@scripts/events-doc --list > $(share)/kstall/modules
+	@if command -v python3 >/dev/null; then $(MAKE) --no-print-directory install-man; \
+	else echo 'no python3: no manual pages'; fi
+
+install-man:
+	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
+		install -D -m 644 -t $(share)/man/man$${f##*.} $$f || exit; \
+	done; s=$$?; rm -rf $$man; exit $$s
 
 uninstall:
-	rm -f $(patsubst scripts/%.bt,$(DESTDIR)$(PREFIX)/bin/kstall-%,$(wildcard scripts/*.bt))
+	rm -f $(patsubst scripts/%.bt,$(bin)/kstall-%,$(wildcard scripts/*.bt)) \
+		$(bin)/kstall-doctor
+	rm -rf $(share)/kstall
+	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
+		$(patsubst %/Kbuild,$(share)/man/man4/%.4,$(wildcard *_trace/Kbuild))
 	! command -v dkms >/dev/null || scripts/dkms-install -r
 
 # Not kbuild's: the headers that were built against may be gone.
@@ -57,6 +73,10 @@ clean:
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name '.*.d' -o -name '*.o.d' -o -name modules.order \
 		-o -name Module.symvers \) -exec rm -f {} +
+
+# kstall-dkms and kstall-tools, in dist/; needs debhelper and dh-sequence-dkms.
+deb:
+	@scripts/deb
 
 check:
 	@scripts/check '$(KDIR)' $(choices)
@@ -77,6 +97,7 @@ help:
 	@echo 'make install            install them and the tools, by DKMS when present'
 	@echo 'make modules_install    only the modules, below INSTALL_MOD_PATH'
 	@echo 'make uninstall          remove what install installed'
+	@echo 'make deb                build the Debian packages, in dist/'
 	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the tests'

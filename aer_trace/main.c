@@ -19,15 +19,11 @@
 #define CREATE_TRACE_POINTS
 #include "aer_trace_events.h"
 
-unsigned int aer_correctable_per_s = 10;
-module_param(aer_correctable_per_s, uint, 0644);
-MODULE_PARM_DESC(aer_correctable_per_s,
-		 "correctable errors of a device and type that are told one by one, each second; more are folded (default 10)");
+KSTALL_PARAM_UINT_RW(aer_correctable_per_s, 10, 0, 1000000,
+		     "correctable errors of a device and type that are told one by one, each second; more are folded (0 to 1000000, default 10)");
 
-unsigned int link_poll_ms = 1000;
-module_param(link_poll_ms, uint, 0644);
-MODULE_PARM_DESC(link_poll_ms,
-		 "how often the links' status is read while pcie_link_change is enabled, 0: once (default 1000)");
+KSTALL_PARAM_UINT_RW(link_poll_ms, 1000, 0, 3600000,
+		     "ms between looks at the links' status while pcie_link_change is enabled, 0: only once (0 to 3600000, default 1000)");
 
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 

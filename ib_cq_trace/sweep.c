@@ -22,10 +22,8 @@
 #define IQ_PAUSE	msecs_to_jiffies(100)
 #define IQ_LOOK		msecs_to_jiffies(1000)
 
-unsigned int qp_sweep_max = 4096;
-module_param(qp_sweep_max, uint, 0644);
-MODULE_PARM_DESC(qp_sweep_max,
-		 "queue pairs a sweep for failed ones asks at most, 0: no sweeps (default 4096)");
+KSTALL_PARAM_UINT_RW(qp_sweep_max, 4096, 0, 1 << 20,
+		     "queue pairs a sweep for failed ones asks at most, 0: no sweeps (0 to 1048576, default 4096)");
 
 /* Any of these growing says that a queue pair may have failed. */
 static const char * const iq_error_counters[] = {

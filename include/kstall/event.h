@@ -109,7 +109,7 @@ int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *d
 	module_param_named(_name##_min_ns, kstall_event_##_name.min_ns, ullong, 0644); \
 	MODULE_PARM_DESC(_name##_min_ns,				\
 			 "emit " #_name " only if it took at least this many ns, " \
-			 "for all its users (default " #_ns ")")
+			 "for all its users (0 or more, default " #_ns ")")
 #define KSTALL_DECLARE_TIMED_EVENT(_name)	KSTALL_DECLARE_TIMED_EVENT_MIN(_name, 0)
 #else
 #define KSTALL_DECLARE_EVENT(_name)		__KSTALL_DECLARE_EVENT(_name)

@@ -159,23 +159,32 @@ static inline u64 kstall_delta(u64 now, u64 start)
 
 /*
  * KSTALL_PARAM_UINT() - a load-time unsigned parameter with a range; a value outside is
- * refused with one line that names the range.
+ * refused with one line that names the range. KSTALL_PARAM_UINT_RW() can be written at run
+ * time too, and read with READ_ONCE(); a header may declare it extern.
  */
-#define KSTALL_PARAM_UINT(_name, _default, _min, _max, _desc)			\
-	static unsigned int _name = (_default);					\
+#define __KSTALL_PARAM_UINT(_name, _min, _max, _mode, _desc)			\
 	static int _name##_set(const char *val, const struct kernel_param *kp)	\
 	{									\
 		int ret = param_set_uint_minmax(val, kp, _min, _max);		\
 										\
 		if (ret)							\
-			pr_err(#_name "=%s refused: want %u to %u\n",		\
+			pr_err(#_name "=%.32s refused: want %u to %u\n",	\
 			       val ?: "", (unsigned int)(_min), (unsigned int)(_max)); \
 		return ret;							\
 	}									\
 	static const struct kernel_param_ops _name##_ops = {			\
 		.set = _name##_set, .get = param_get_uint,			\
 	};									\
-	module_param_cb(_name, &_name##_ops, &_name, 0444);			\
+	module_param_cb(_name, &_name##_ops, &_name, _mode);			\
+	__MODULE_PARM_TYPE(_name, "uint");					\
 	MODULE_PARM_DESC(_name, _desc)
+
+#define KSTALL_PARAM_UINT(_name, _default, _min, _max, _desc)			\
+	static unsigned int _name = (_default);					\
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0444, _desc)
+
+#define KSTALL_PARAM_UINT_RW(_name, _default, _min, _max, _desc)		\
+	unsigned int _name = (_default);					\
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0644, _desc)
 
 #endif /* _KSTALL_KSTALL_H */

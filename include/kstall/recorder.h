@@ -21,7 +21,7 @@
 
 static bool recorder;
 module_param(recorder, bool, 0444);
-MODULE_PARM_DESC(recorder, "record rare events into the ftrace instance \"kstall\" (default 0)");
+MODULE_PARM_DESC(recorder, "record rare events into the ftrace instance \"kstall\" (0 or 1, default 0)");
 
 static void kstall_recorder_switch(bool on)
 {
