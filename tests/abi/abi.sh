@@ -20,7 +20,7 @@ fields() {
 arguments() {
 	awk '
 		/^KSTALL_TRACE_EVENT\(/ { name = $0; sub(/.*\(/, "", name); sub(/,.*/, "", name) }
-		/TP_PROTO\(/ { proto = ""; on = 1 }
+		/^\tTP_PROTO\(/ { proto = ""; on = 1 }
 		on { proto = proto " " $0 }
 		on && /\),$/ {
 			on = 0
