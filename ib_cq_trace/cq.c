@@ -163,7 +163,7 @@ static void iq_cq_error(struct ib_cq *cq)
 	error->told = true;
 	/* soft-RoCE says so when it is full, mlx5 by the syndrome; of others it is not known. */
 	iq_overflowed(cq, syndrome == MLX5_CQ_ERROR_SYNDROME_CQ_OVERRUN ||
-			  cq->device->ops.driver_id == RDMA_DRIVER_RXE ? cq->cqe : -1, syndrome);
+		      cq->device->ops.driver_id == RDMA_DRIVER_RXE ? cq->cqe : -1, syndrome);
 }
 
 /* ib_uverbs_cq_event_handler(struct ib_event *event, void *context): up to hardirq */
