@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * frame.c - what each task is in the middle of
+ *
+ * A wait for notifiers or a TLB flush does not know what it is for: that is known to a function
+ * further out on the stack of the same task. Those functions push a frame at entry and pop it at
+ * return. They may lose one, if a return is missed, or if a hook is disarmed while a task is in
+ * its function: so a frame counts only while its function can still be there. The stack grows
+ * down: whoever is called from it has a lower stack pointer; a frame at or below that of the
+ * caller has returned. What disarming leaves behind is told by its epoch.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <asm/syscall.h>
+
+#include "mm_migrate_trace.h"
+
+/* Changed by the worker when it disarms a hook that pushes frames. */
+u16 mm_epoch;
+
+/* Drops the frames that are over. Record locked. */
+static void mm_trim(struct mm_task *task, unsigned long sp)
+{
+	u16 epoch = READ_ONCE(mm_epoch);
+
+	if (task->pid != current->pid || task->epoch != epoch) {
+		memset(task, 0, sizeof(*task));
+		task->pid = current->pid;
+		task->epoch = epoch;
+	}
+	while (task->nr && task->frame[task->nr - 1].sp <= sp)
+		task->nr--;
+}
+
+/**
+ * mm_find() - the record of the current task, locked
+ * @sp: stack pointer of who asks
+ * @slot: filled on success; pass it to kstall_inflight_unlock()
+ *
+ * Context: any; in interrupts there is none.
+ * Return: NULL if the task is in nothing.
+ */
+struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot)
+{
+	if (!in_task() || !kstall_inflight_find(&mm_tasks, (unsigned long)current, slot))
+		return NULL;
+	mm_trim(slot->rec, sp);
+	return slot->rec;
+}
+
+/* The same, a new one if it is in nothing. NULL in interrupts and if the table is full. */
+struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot)
+{
+	bool found;
+
+	if (!in_task() || !kstall_inflight_find_or_insert(&mm_tasks, (unsigned long)current,
+							  kstall_now(), slot, &found))
+		return NULL;
+	mm_trim(slot->rec, sp);
+	return slot->rec;
+}
+
+/**
+ * mm_push() - the current task enters a function
+ * @kind: which
+ * @sp: stack pointer at its entry
+ * @slot: filled on success; pass it to kstall_inflight_unlock()
+ *
+ * Return: its new frame, zeroed; NULL if there is no place for it, which is counted.
+ */
+struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstall_slot *slot)
+{
+	struct mm_task *task = mm_find_or_insert(sp, slot);
+	struct mm_frame *frame;
+
+	if (!task)
+		return NULL;
+	if (task->nr == MM_MAX_FRAMES) {
+		kstall_inflight_unlock(slot);
+		this_cpu_inc(mm_too_deep->value);
+		return NULL;
+	}
+	frame = &task->frame[task->nr++];
+	memset(frame, 0, sizeof(*frame));
+	frame->sp = sp;
+	frame->kind = kind;
+	frame->src_node = NUMA_NO_NODE;
+	frame->dst_node = NUMA_NO_NODE;
+	frame->reason = MM_REASON_NONE;
+	return frame;
+}
+
+/* The current task's record is not needed any more if nothing is in it. */
+void mm_release(void)
+{
+	struct kstall_slot slot;
+	struct mm_task task;
+	bool empty;
+
+	if (!kstall_inflight_find(&mm_tasks, (unsigned long)current, &slot))
+		return;
+	empty = !((struct mm_task *)slot.rec)->nr && !((struct mm_task *)slot.rec)->window.open;
+	kstall_inflight_unlock(&slot);
+	if (empty)
+		kstall_inflight_take(&mm_tasks, (unsigned long)current, &task);
+}
+
+/**
+ * mm_pop() - the current task leaves a function
+ * @sp: stack pointer at its entry
+ * @copy: gets its frame
+ *
+ * Return: false if it is not known.
+ */
+bool mm_pop(unsigned long sp, struct mm_frame *copy)
+{
+	struct kstall_slot slot;
+	/* what is further in is over, this one is not */
+	struct mm_task *task = mm_find(sp - 1, &slot);
+	bool found;
+
+	if (!task)
+		return false;
+	found = task->nr && task->frame[task->nr - 1].sp == sp;
+	if (found)
+		*copy = task->frame[--task->nr];
+	kstall_inflight_unlock(&slot);
+	mm_release();
+	return found;
+}
+
+/* TTU_SPLIT_HUGE_PMD outside of a migration is a huge page that is split, see mm_unmap_enter(). */
+static u8 mm_why(const struct mm_task *task)
+{
+	int i;
+
+	for (i = task->nr - 1; i >= 0; i--) {
+		if (task->frame[i].kind == MM_IN_BATCH || task->frame[i].kind == MM_IN_SCAN)
+			return task->frame[i].reason;
+	}
+	if (task->nr && task->frame[task->nr - 1].kind == MM_IN_UNMAP)
+		return task->frame[task->nr - 1].reason;
+	return MM_REASON_NONE;
+}
+
+/**
+ * mm_look() - why the task does what it does
+ * @task: its record, NULL: it is in nothing
+ * @ctx: filled
+ */
+void mm_look(const struct mm_task *task, struct mm_context *ctx)
+{
+	const struct mm_frame *frame;
+
+	*ctx = (struct mm_context){ .reason = MM_REASON_NONE, .node = NUMA_NO_NODE };
+	if (!task || !task->nr)
+		return;
+	ctx->reason = mm_why(task);
+	frame = &task->frame[task->nr - 1];
+	if (frame->kind == MM_IN_UNMAP) {
+		ctx->pfn = frame->pfn;
+		ctx->pages = frame->pages;
+		ctx->node = frame->src_node;
+	}
+}
+
+/* @pages were moved on behalf of all that the task is in. */
+void mm_charge_moved(unsigned long sp, u32 pages)
+{
+	struct kstall_slot slot;
+	struct mm_task *task = mm_find(sp, &slot);
+	int i;
+
+	if (!task)
+		return;
+	for (i = 0; i < task->nr; i++) {
+		if (task->frame[i].kind == MM_IN_COMPACT)
+			task->frame[i].pages += pages;
+	}
+	kstall_inflight_unlock(&slot);
+}
+
+/* A flush of other CPUs is over. Return: why it was done, MM_REASON_*. */
+u8 mm_charge_tlb(unsigned long sp, u64 ns)
+{
+	struct kstall_slot slot;
+	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_context ctx;
+	int i;
+
+	if (!task)
+		return MM_REASON_NONE;
+	mm_look(task, &ctx);
+	for (i = 0; i < task->nr; i++) {
+		task->frame[i].tlb_ns += ns;
+		task->frame[i].shootdowns++;
+	}
+	kstall_inflight_unlock(&slot);
+	return ctx.reason;
+}
+
+/* Number of the system call the current task is in, -1: none (a fault, a kernel thread). */
+s32 mm_syscall(void)
+{
+	if (!in_task() || current->flags & (PF_KTHREAD | PF_IO_WORKER))
+		return -1;
+	return syscall_get_nr(current, task_pt_regs(current));
+}
+
+/**
+ * mm_owner() - whose address space it is, which need not be the current task's
+ * @mm: it, may be NULL
+ * @who: gets the owner, zeroes if there is none or the kernel does not know
+ *
+ * Context: any; @mm is alive.
+ */
+void mm_owner(const struct mm_struct *mm, struct kstall_who *who)
+{
+	memset(who, 0, sizeof(*who));
+#ifdef CONFIG_MEMCG
+	if (mm) {
+		struct task_struct *owner;
+
+		rcu_read_lock();
+		owner = rcu_dereference(mm->owner);
+		if (owner)
+			kstall_who_read(who, owner);
+		rcu_read_unlock();
+	}
+#endif
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mm_migrate_trace - when memory moves under a GPU
+ *
+ * A page that moves, a range that is unmapped, a huge page that is not to be had: the memory
+ * manager makes a program wait in places no profile shows, and drivers that map its memory wait with
+ * it. Told are waits for mmu_notifiers and which driver is slow, migrations with their
+ * reason, allocations that stop to compact memory, TLB flushes that interrupt other CPUs.
+ *
+ * What is hooked and which event needs it stands in the tables here; the probes are in migrate.c,
+ * notifier.c, tlb.c and alloc.c, what they know of each other in frame.c.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#define KSTALL_MAIN
+#include <kstall/core.h>
+
+#include "mm_migrate_trace.h"
+
+#define CREATE_TRACE_POINTS
+#include "mm_migrate_trace_events.h"
+
+#define MINUTE	(60 * (u64)NSEC_PER_SEC)
+
+/* Tasks inside of a migration, wait or compaction at a time. */
+struct kstall_inflight mm_tasks = {
+	.name = "tasks", .capacity = 2048, .rec_size = sizeof(struct mm_task),
+	.max_age_ns = 10 * MINUTE,
+};
+
+struct kstall_count __percpu *mm_too_deep;
+struct kstall_count __percpu *mm_quiet_waits;
+
+enum { T_TASKS };
+
+static struct kstall_inflight *tables[] = {
+	[T_TASKS] = &mm_tasks,
+};
+
+/* What is inside before what it is inside of; the callbacks last, as there may be more. */
+enum {
+	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT,
+	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
+	H_REGISTER, H_INSERT,
+	H_CALLBACK,
+};
+
+#define CALLBACK(_n)							\
+	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, sizeof(struct mm_callback_call), \
+					    mm_callback_enter, mm_callback_return, .sleeps = true)
+
+static struct kstall_hook hooks[] = {
+	[H_WAIT] = KSTALL_PAIR("wait", NULL, "__mmu_notifier_invalidate_range_start",
+			       sizeof(struct mm_wait_call), mm_wait_enter, mm_wait_return,
+			       .sleeps = true),
+	[H_MOVED] = KSTALL_ENTRY("moved", NULL, "folio_migrate_flags", mm_moved_enter),
+	[H_MIGRATED] = KSTALL_TRACEPOINT("migrated", NULL, "mm_migrate_pages", mm_on_migrated),
+	[H_UNMAP] = KSTALL_PAIR("unmap", NULL, "try_to_migrate", sizeof(struct mm_frame_call),
+				mm_unmap_enter, mm_frame_return, .sleeps = true),
+	[H_BATCH] = KSTALL_PAIR("batch", NULL, "migrate_pages", sizeof(struct mm_frame_call),
+				mm_batch_enter, mm_batch_return, .sleeps = true),
+	/* Once a second a task at most, and seldom asleep: two a CPU are enough. */
+	[H_SCAN] = KSTALL_PAIR("scan", NULL, "task_numa_work", sizeof(struct mm_frame_call),
+			       mm_scan_enter, mm_frame_return),
+	[H_COMPACT] = KSTALL_PAIR("compact", NULL, "try_to_compact_pages",
+				  sizeof(struct mm_compact_call), mm_compact_enter,
+				  mm_compact_return, .sleeps = true),
+	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
+				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
+	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
+				    sizeof(struct mm_flush_call), mm_flush_all_enter,
+				    mm_flush_return),
+	[H_FLUSH_KERNEL] = KSTALL_PAIR("flush_kernel", NULL, "flush_tlb_kernel_range",
+				       sizeof(struct mm_flush_call), mm_flush_kernel_enter,
+				       mm_flush_return),
+	[H_REGISTER] = KSTALL_ENTRY("register", NULL, "__mmu_notifier_register",
+				    mm_register_enter),
+	[H_INSERT] = KSTALL_ENTRY("insert", NULL, "__mmu_interval_notifier_insert",
+				  mm_insert_enter),
+	CALLBACK(0), CALLBACK(1), CALLBACK(2), CALLBACK(3), CALLBACK(4), CALLBACK(5),
+	CALLBACK(6), CALLBACK(7), CALLBACK(8), CALLBACK(9), CALLBACK(10), CALLBACK(11),
+	CALLBACK(12), CALLBACK(13), CALLBACK(14), CALLBACK(15),
+};
+static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
+
+#define CALLBACK_HOOKS	GENMASK_ULL(H_CALLBACK + MM_NR_CALLBACKS - 1, H_CALLBACK)
+
+/* What pushes frames. */
+#define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT))
+
+/* Why somebody waits or flushes needs these. */
+#define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
+#define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
+#define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))
+#define FLUSH_HOOKS	(BIT_ULL(H_FLUSH) | BIT_ULL(H_FLUSH_ALL) | BIT_ULL(H_FLUSH_KERNEL))
+
+static const struct kstall_event_def events[] = {
+	KSTALL_EVENT(mm_migrate_mmu_notifier_wait, WAIT_HOOKS,
+		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN), .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_migrate_notifier, WAIT_HOOKS,
+		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN), .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_migrate_batch, BATCH_HOOKS | BIT_ULL(H_WAIT),
+		     .optional = BIT_ULL(H_MOVED) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
+		     .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_tlb_shootdown, FLUSH_HOOKS,
+		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),
+		     .tables = BIT(T_TASKS)),
+};
+
+/* kstall.place(); also where frames of disarmed hooks are told from those of armed ones. */
+static bool mm_hooks_placed(u64 wanted)
+{
+	static u64 before;	/* protected by kstall.lock */
+
+	if (before & ~wanted & FRAME_HOOKS)
+		WRITE_ONCE(mm_epoch, mm_epoch + 1);
+	before = wanted;
+	return mm_place(wanted & CALLBACK_HOOKS);
+}
+
+static void mm_show(struct seq_file *m)
+{
+	seq_printf(m, "frames too_deep=%llu\n", kstall_percpu_sum(mm_too_deep, value));
+	mm_show_callbacks(m);
+	if (mm_flush_by_broadcast())
+		seq_puts(m, "reach TLBs are flushed by broadcast (INVLPGB): mm_tlb_shootdown will be silent for most\n");
+}
+
+KSTALL_MODULE("mm_migrate", hooks, tables, events, mm_show);
+
+static int __init mm_migrate_trace_init(void)
+{
+	int ret = -ENOMEM;
+
+	mm_callback_hooks = &hooks[H_CALLBACK];
+	mm_too_deep = alloc_percpu(struct kstall_count);
+	mm_quiet_waits = alloc_percpu(struct kstall_count);
+	if (!mm_too_deep || !mm_quiet_waits)
+		goto err;
+	kstall.place = mm_hooks_placed;
+	ret = kstall_init();
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	free_percpu(mm_quiet_waits);
+	free_percpu(mm_too_deep);
+	return ret;
+}
+
+static void __exit mm_migrate_trace_exit(void)
+{
+	kstall_exit();
+	free_percpu(mm_quiet_waits);
+	free_percpu(mm_too_deep);
+}
+
+module_init(mm_migrate_trace_init);
+module_exit(mm_migrate_trace_exit);
+
+MODULE_LICENSE("GPL");
+MODULE_VERSION("0.1.0");
+MODULE_DESCRIPTION("kstall: when memory moves under a GPU");

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+/* migrate.c - batches of pages that move, and the functions that say why */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/mm.h>
+#include <linux/rmap.h>
+
+#include "mm_migrate_trace.h"
+#include "mm_migrate_trace_events.h"
+
+/*
+ * int migrate_pages(struct list_head *from, new_folio_t get_new_folio, free_folio_t put_new_folio,
+ *		     unsigned long private, enum migrate_mode mode, int reason, ...)
+ */
+bool mm_batch_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_frame_call *call = data;
+	const struct list_head *from = (void *)regs_get_kernel_argument(regs, 0);
+	struct kstall_slot slot;
+	struct mm_frame *frame;
+
+	call->sp = regs->sp;
+	call->mode = regs_get_kernel_argument(regs, 4);
+	call->reason = mm_reason(regs_get_kernel_argument(regs, 5));
+	frame = mm_push(MM_IN_BATCH, regs->sp, &slot);
+	if (!frame)
+		return false;
+	frame->reason = call->reason;
+	frame->mode = call->mode;
+	/* They are isolated: only the caller, who is in here, can take them off. */
+	if (!list_empty(from)) {
+		const struct page *page = list_first_entry(from, struct page, lru);
+
+		frame->pfn = page_to_pfn(page);
+		frame->src_node = page_to_nid(page);
+	}
+	kstall_inflight_unlock(&slot);
+	call->start_ns = kstall_now();
+	return true;
+}
+
+/* The innermost batch of the current task, locked. */
+static struct mm_frame *mm_batch(unsigned long sp, struct kstall_slot *slot)
+{
+	struct mm_task *task = mm_find(sp, slot);
+
+	if (!task)
+		return NULL;
+	if (task->nr && task->frame[task->nr - 1].kind == MM_IN_BATCH)
+		return &task->frame[task->nr - 1];
+	kstall_inflight_unlock(slot);
+	return NULL;
+}
+
+/* migrate_pages() is about to return, on every path. */
+KSTALL_PROBE(mm_on_migrated, MM_MIGRATED_PROTO, MM_MIGRATED_ARGS)
+{
+	struct kstall_slot slot;
+	struct mm_frame *frame = mm_batch((unsigned long)__builtin_frame_address(0), &slot);
+
+	if (!frame)
+		return;
+	frame->pages = succeeded;
+	frame->failed = failed;
+	frame->thp_moved = thp_succeeded;
+	frame->thp_failed = thp_failed;
+	frame->thp_split = thp_split;
+	kstall_inflight_unlock(&slot);
+}
+KSTALL_CHECK_PROBE(mm_migrate_pages, mm_on_migrated);
+
+/* void folio_migrate_flags(struct folio *newfolio, struct folio *folio): this one moves */
+bool mm_moved_enter(void *data, struct pt_regs *regs)
+{
+	const struct folio *to = (void *)regs_get_kernel_argument(regs, 0);
+	struct kstall_slot slot;
+	struct mm_frame *frame = mm_batch(regs->sp, &slot);
+
+	if (!frame)
+		return false;
+	if (frame->dst_node == NUMA_NO_NODE)
+		frame->dst_node = folio_nid(to);
+	kstall_inflight_unlock(&slot);
+	return false;
+}
+
+void mm_batch_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_frame_call *call = data;
+	struct kstall_mm_batch b = { .result = regs_return_value(regs) };
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	if (!mm_pop(call->sp, &b.frame)) {
+		kstall_inflight_unmatched(&mm_tasks);
+		return;
+	}
+	mm_charge_moved(call->sp, b.frame.pages);
+	if (!kstall_long_enough(&kstall_event_mm_migrate_batch, duration_ns))
+		return;
+	b.id = KSTALL_ID_CURRENT;
+	trace_mm_migrate_batch(duration_ns, b.frame.pfn, b.frame.pages, call->reason, &b);
+}
+
+/*
+ * void try_to_migrate(struct folio *folio, enum ttu_flags flags), the folio locked: removes it from
+ * every address space it is mapped in. Outside of a batch it belongs to a huge page that is split,
+ * whose flags say so, or to migrate_vma_setup().
+ */
+bool mm_unmap_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_frame_call *call = data;
+	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
+	struct kstall_slot slot;
+	struct mm_frame *frame = mm_push(MM_IN_UNMAP, regs->sp, &slot);
+
+	if (!frame)
+		return false;
+	frame->pfn = folio_pfn(folio);
+	frame->pages = folio_nr_pages(folio);
+	frame->src_node = folio_nid(folio);
+	frame->reason = regs_get_kernel_argument(regs, 1) & TTU_SPLIT_HUGE_PMD ? MM_REASON_SPLIT
+									      : MM_REASON_DEVICE;
+	kstall_inflight_unlock(&slot);
+	call->sp = regs->sp;
+	return true;
+}
+
+/* void task_numa_work(struct callback_head *work): makes pages fault, to see who uses them */
+bool mm_scan_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_frame_call *call = data;
+	struct kstall_slot slot;
+	struct mm_frame *frame = mm_push(MM_IN_SCAN, regs->sp, &slot);
+
+	if (!frame)
+		return false;
+	frame->reason = MM_REASON_NUMA_SCAN;
+	kstall_inflight_unlock(&slot);
+	call->sp = regs->sp;
+	return true;
+}
+
+void mm_frame_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_frame_call *call = data;
+	struct mm_frame frame;
+
+	mm_pop(call->sp, &frame);
+}

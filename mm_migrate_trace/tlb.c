@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/* tlb.c - TLB flushes that interrupt other CPUs */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "mm_migrate_trace.h"
+#include "mm_migrate_trace_events.h"
+
+/*
+ * The CPUs that native_flush_tlb_multi() is about to interrupt, which reads the same on its way: those
+ * that idle with the address space still loaded flush when they wake up, unless page tables go.
+ */
+static u32 mm_flush_cpus(const struct cpumask *mask, const struct mm_flush_info *info)
+{
+	u32 cpus = 0;
+	int cpu;
+
+	for_each_cpu(cpu, mask) {
+		if (cpu == smp_processor_id())
+			continue;
+		if (info->freed_tables || !READ_ONCE(per_cpu(cpu_tlbstate_shared.is_lazy, cpu)))
+			cpus++;
+	}
+	return cpus;
+}
+
+/* Return: false if nobody is interrupted. */
+static bool mm_flush_begin(struct mm_flush_call *call, u8 kind, u32 cpus, struct pt_regs *regs)
+{
+	if (!cpus)
+		return false;
+	call->kind = kind;
+	call->cpus = cpus;
+	call->sp = regs->sp;
+	call->start_ns = kstall_now();
+	return true;
+}
+
+/*
+ * void native_flush_tlb_multi(const struct cpumask *cpumask, const struct flush_tlb_info *info): of
+ * user space's addresses, preemption disabled. Without an mm it is a batch: reclaim or migration
+ * flush for all that they have unmapped.
+ */
+bool mm_flush_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_flush_call *call = data;
+	const struct cpumask *mask = (void *)regs_get_kernel_argument(regs, 0);
+	const struct mm_flush_info *info = (void *)regs_get_kernel_argument(regs, 1);
+	bool full = info->end == MM_FLUSH_ALL;
+
+	call->mm = info->mm;
+	call->start = full ? 0 : info->start;
+	call->pages = full ? 0 : (info->end - info->start) >> PAGE_SHIFT;
+	call->freed_tables = info->freed_tables;
+	return mm_flush_begin(call, info->mm ? MM_FLUSH_MM : MM_FLUSH_BATCH,
+			      mm_flush_cpus(mask, info), regs);
+}
+
+static bool mm_flush_kernel(struct mm_flush_call *call, unsigned long start, unsigned long end,
+			    struct pt_regs *regs)
+{
+	bool full = end == MM_FLUSH_ALL;
+
+	if (mm_flush_by_broadcast())
+		return false;
+	call->mm = NULL;
+	call->start = 0;	/* not user space's to know */
+	call->pages = full ? 0 : (end - start) >> PAGE_SHIFT;
+	call->freed_tables = false;
+	return mm_flush_begin(call, MM_FLUSH_KERNEL, num_online_cpus() - 1, regs);
+}
+
+/* void flush_tlb_all(void) */
+bool mm_flush_all_enter(void *data, struct pt_regs *regs)
+{
+	return mm_flush_kernel(data, 0, MM_FLUSH_ALL, regs);
+}
+
+/* void flush_tlb_kernel_range(unsigned long start, unsigned long end) */
+bool mm_flush_kernel_enter(void *data, struct pt_regs *regs)
+{
+	return mm_flush_kernel(data, regs_get_kernel_argument(regs, 0),
+			       regs_get_kernel_argument(regs, 1), regs);
+}
+
+void mm_flush_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_flush_call *call = data;
+	struct kstall_mm_flush f = { .call = call };
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	f.reason = mm_charge_tlb(call->sp, duration_ns);
+	if (!kstall_long_enough(&kstall_event_mm_tlb_shootdown, duration_ns))
+		return;
+	f.id = KSTALL_ID_CURRENT;
+	f.syscall = mm_syscall();
+	trace_mm_tlb_shootdown(duration_ns, call->start, call->cpus, f.reason, &f);
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Is DAMON a reason to migrate pages?
+ *
+ * include/linux/migrate_mode.h; "mm/migrate: add MR_DAMON to migrate_reason", v6.11.
+ */
+#include <linux/migrate_mode.h>
+
+#ifndef OTHERWISE
+int test = MR_DAMON;
+#else
+int test = MR_DEMOTION;
+#endif
