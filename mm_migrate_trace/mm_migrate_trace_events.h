@@ -141,6 +141,11 @@ struct kstall_mm_flush {
 	s32 syscall;
 };
 
+/* A function, whose names are longer than others. */
+#define MM_SYMBOL_LEN		48
+#define MM_SYMBOL_FIELD(name)	__array(char, name, MM_SYMBOL_LEN)
+#define MM_SYMBOL_ASSIGN(name, src)	strscpy_pad(__entry->name, src, MM_SYMBOL_LEN)
+
 /* Whose memory, after the identity. */
 #define MM_OWNER_FIELDS							\
 	__field(s32, owner_pid)						\
@@ -208,7 +213,7 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 	TP_PROTO(u64 wait_ns, u64 pfn, u64 pages, int reason, const struct kstall_mm_wait *w),
 	TP_ARGS(wait_ns, pfn, pages, reason, w),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&w->id)
+		KSTALL_ID_FIELDS
 		MM_OWNER_FIELDS
 		__field(u64, start)
 		__field(u64, end)
@@ -219,8 +224,8 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__field(u32, pages)
 		__field(s32, src_node)
 		__field(u32, notifiers)
-		__string(callback, w->callback->symbol)
-		__string(callback_module, w->callback->module)
+		MM_SYMBOL_FIELD(callback)
+		KSTALL_NAME_FIELD(callback_module)
 		__field(u64, callback_ns)
 		__field(u64, wait_us)
 		__field(u64, wait_ns)
@@ -238,8 +243,8 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__entry->pages = pages;
 		__entry->src_node = w->ctx.node;
 		__entry->notifiers = w->window.nr;
-		kstall_assign_str(callback, w->callback->symbol);
-		kstall_assign_str(callback_module, w->callback->module);
+		MM_SYMBOL_ASSIGN(callback, w->callback->symbol);
+		KSTALL_NAME_ASSIGN(callback_module, w->callback->module);
 		__entry->callback_ns = w->window.slowest_ns;
 		__entry->wait_us = div_u64(wait_ns, NSEC_PER_USEC);
 		__entry->wait_ns = wait_ns;
@@ -249,8 +254,8 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->start, __entry->end,
 		  mm_show_event(__entry->event), __entry->blockable,
 		  mm_show_reason(__entry->reason), __entry->pfn, __entry->pages,
-		  __entry->src_node, __entry->notifiers, __get_str(callback),
-		  __get_str(callback_module), __entry->callback_ns, __entry->wait_us,
+		  __entry->src_node, __entry->notifiers, __entry->callback,
+		  __entry->callback_module, __entry->callback_ns, __entry->wait_us,
 		  __entry->wait_ns, __entry->result)
 );
 
@@ -287,10 +292,10 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
 		 const struct kstall_mm_notifier *n),
 	TP_ARGS(duration_ns, start, pages, result, n),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&n->id)
+		KSTALL_ID_FIELDS
 		MM_OWNER_FIELDS
-		__string(callback, n->callback->symbol)
-		__string(module, n->callback->module)
+		MM_SYMBOL_FIELD(callback)
+		KSTALL_NAME_FIELD(module)
 		__field(u8, via)
 		__field(u64, start)
 		__field(u64, end)
@@ -304,8 +309,8 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&n->id);
 		MM_OWNER_ASSIGN(n->call->mm);
-		kstall_assign_str(callback, n->callback->symbol);
-		kstall_assign_str(module, n->callback->module);
+		MM_SYMBOL_ASSIGN(callback, n->callback->symbol);
+		KSTALL_NAME_ASSIGN(module, n->callback->module);
 		__entry->via = n->callback->via;
 		__entry->start = start;
 		__entry->end = n->call->end;
@@ -317,7 +322,7 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
 		__entry->result = result;
 	),
 	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " callback=%s module=%s via=%s start=0x%llx end=0x%llx event=%s blockable=%d reason=%s duration_us=%llu duration_ns=%llu result=%d",
-		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __get_str(callback), __get_str(module),
+		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->callback, __entry->module,
 		  mm_show_via(__entry->via), __entry->start, __entry->end,
 		  mm_show_event(__entry->event), __entry->blockable,
 		  mm_show_reason(__entry->reason), __entry->duration_us,
@@ -360,7 +365,7 @@ KSTALL_TRACE_EVENT(mm_migrate_batch,
 	TP_PROTO(u64 duration_ns, u64 pfn, u64 moved, int reason, const struct kstall_mm_batch *b),
 	TP_ARGS(duration_ns, pfn, moved, reason, b),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&b->id)
+		KSTALL_ID_FIELDS
 		__field(u8, reason)
 		__field(u8, mode)
 		__field(u64, pfn)
@@ -439,12 +444,12 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
 		 const struct kstall_mm_compact *c),
 	TP_ARGS(duration_ns, order, moved, result, c),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&c->id)
+		KSTALL_ID_FIELDS
 		__field(u8, order)
 		__field(u64, gfp_flags)
 		__field(u8, prio)
-		__string(caller, c->caller.symbol)
-		__string(caller_module, c->caller.module)
+		MM_SYMBOL_FIELD(caller)
+		KSTALL_NAME_FIELD(caller_module)
 		__field(u32, moved)
 		__field(u64, notifier_ns)
 		__field(u64, tlb_ns)
@@ -457,8 +462,8 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
 		__entry->order = order;
 		__entry->gfp_flags = c->call->gfp;
 		__entry->prio = c->call->prio;
-		kstall_assign_str(caller, c->caller.symbol);
-		kstall_assign_str(caller_module, c->caller.module);
+		MM_SYMBOL_ASSIGN(caller, c->caller.symbol);
+		KSTALL_NAME_ASSIGN(caller_module, c->caller.module);
 		__entry->moved = moved;
 		__entry->notifier_ns = c->frame.notifier_ns;
 		__entry->tlb_ns = c->frame.tlb_ns;
@@ -468,7 +473,7 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
 	),
 	TP_printk(KSTALL_ID_FMT " order=%u gfp_flags=%s prio=%s caller=%s caller_module=%s moved=%u notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%s",
 		  KSTALL_ID_ARGS, __entry->order, show_gfp_flags(__entry->gfp_flags),
-		  mm_show_prio(__entry->prio), __get_str(caller), __get_str(caller_module),
+		  mm_show_prio(__entry->prio), __entry->caller, __entry->caller_module,
 		  __entry->moved, __entry->notifier_ns, __entry->tlb_ns, __entry->duration_us,
 		  __entry->duration_ns, mm_show_compact(__entry->result))
 );
@@ -502,7 +507,7 @@ KSTALL_TRACE_EVENT(mm_tlb_shootdown,
 		 const struct kstall_mm_flush *f),
 	TP_ARGS(duration_ns, start, cpus, reason, f),
 	TP_STRUCT__entry(
-		KSTALL_ID_FIELDS(&f->id)
+		KSTALL_ID_FIELDS
 		MM_OWNER_FIELDS
 		__field(u8, kind)
 		__field(u32, cpus)
