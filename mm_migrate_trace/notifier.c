@@ -72,12 +72,15 @@ static bool mm_learn_interval(const struct mmu_interval_notifier_ops *ops)
 	return news;
 }
 
-/* int __mmu_notifier_register(struct mmu_notifier *subscription, struct mm_struct *mm) */
+/*
+ * int __mmu_notifier_register(struct mmu_notifier *subscription, struct mm_struct *mm): without a
+ * subscription it is the first interval notifier's, see mm_insert_enter()
+ */
 bool mm_register_enter(void *data, struct pt_regs *regs)
 {
 	const struct mmu_notifier *mn = (void *)regs_get_kernel_argument(regs, 0);
 
-	if (mm_learn_list(mn->ops))
+	if (mn && mm_learn_list(mn->ops))
 		kstall_rearm();
 	return false;
 }
