@@ -2,6 +2,7 @@
 /* alloc.c - what an allocation waits for or does not get, and who asked for it */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/mm.h>
 #include <linux/stacktrace.h>
 
 #include "mm_migrate_trace.h"
@@ -16,10 +17,10 @@ static const char * const mm_allocator[] = {
 	"__alloc_", "alloc_pages", "alloc_frozen_", "__folio_alloc", "folio_alloc", "vma_alloc_",
 	"__get_free_pages", "get_free_pages", "get_zeroed_page", "try_to_compact_pages",
 	"arch_rethook_trampoline", "__kretprobe_trampoline", "kretprobe_trampoline", "ftrace_",
-	"arch_ftrace_", "kprobe_", "opt_pre_handler", "optimized_callback", "get_page_from_freelist",
-	"stack_trace_", "arch_stack_walk", "rethook_", "__rethook_", "arch_rethook_", "__probestub_",
-	"__traceiter_", "___kmalloc_large_node", "__kmalloc", "kmalloc_", "allocate_slab",
-	"___slab_alloc", "__slab_alloc", "kmem_cache_alloc", "new_slab", "refill_objects",
+	"arch_ftrace_", "kprobe_", "opt_pre_handler", "optimized_callback", "stack_trace_",
+	"arch_stack_walk", "rethook_", "__rethook_", "arch_rethook_", "get_page_from_freelist",
+	"___kmalloc_large_node", "__kmalloc", "kmalloc_", "allocate_slab", "___slab_alloc",
+	"__slab_alloc", "kmem_cache_alloc", "new_slab", "refill_objects", "warn_alloc", "0x",
 };
 
 static bool mm_is_allocator(const char *symbol)
@@ -63,8 +64,9 @@ static void mm_name_caller(struct mm_caller *caller, unsigned long addr)
  * mm_find_caller() - who asked the page allocator
  * @caller: filled
  *
- * A driver, if one is on the stack; else the first that is not part of the allocator. Walks the stack
- * and looks up names, some microseconds: only for what is rare or has taken long. Any context.
+ * A driver, if one is on the stack; else the first that is not part of the allocator. Walks the
+ * stack and looks up names, some microseconds: only for what is rare or has taken long. Any
+ * context.
  */
 static void mm_find_caller(struct mm_caller *caller)
 {
@@ -73,10 +75,12 @@ static void mm_find_caller(struct mm_caller *caller)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		if (mm_is_module_text(stack[i]) && !within_module(stack[i], THIS_MODULE)) {
-			mm_name_caller(caller, stack[i]);
+		if (!mm_is_module_text(stack[i]) || within_module(stack[i], THIS_MODULE))
+			continue;
+		mm_name_caller(caller, stack[i]);
+		/* Where modules are, ftrace's trampolines are too. */
+		if (caller->module[0])
 			return;
-		}
 	}
 	for (i = 0; i < nr; i++) {
 		if (within_module(stack[i], THIS_MODULE))
@@ -126,4 +130,109 @@ void mm_compact_return(void *data, struct pt_regs *regs)
 	mm_find_caller(&c.caller);
 	trace_mm_compaction_stall(duration_ns, call->order, c.frame.pages,
 				  mm_compact_result(regs_return_value(regs)), &c);
+}
+
+/* ---- allocations that fail ---- */
+
+/*
+ * vm_fault_t do_huge_pmd_anonymous_page(struct vm_fault *vmf): a fault where a huge page is wanted;
+ * VM_FAULT_FALLBACK: it gets small ones. What does not fit into the VMA does so at once.
+ */
+bool mm_thp_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_thp_call *call = data;
+	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 0);
+	unsigned long start = vmf->address & HPAGE_PMD_MASK;
+	struct kstall_slot slot;
+
+	if (!mm_push(MM_IN_THP, regs->sp, &slot))
+		return false;
+	kstall_inflight_unlock(&slot);
+	call->address = vmf->address;
+	call->fits = start >= vmf->vma->vm_start && start + HPAGE_PMD_SIZE <= vmf->vma->vm_end;
+	call->sp = regs->sp;
+	call->start_ns = kstall_now();
+	return true;
+}
+
+/* The memory is there, the cgroup may not have it: the only other reason there is. */
+static u8 mm_thp_cause(const struct mm_thp_call *call, const struct mm_frame *frame)
+{
+	if (!call->fits)
+		return MM_FALLBACK_UNSUITABLE;
+	return frame->failed ? MM_FALLBACK_ALLOC : MM_FALLBACK_CHARGE;
+}
+
+void mm_thp_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_thp_call *call = data;
+	struct kstall_mm_fallback f = { .asked = MM_ASKED_FAULT };
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	struct mm_frame frame;
+
+	if (!mm_pop(call->sp, &frame)) {
+		kstall_inflight_unmatched(&mm_tasks);
+		return;
+	}
+	if (!(regs_return_value(regs) & VM_FAULT_FALLBACK))
+		return;
+	if (!kstall_long_enough(&kstall_event_mm_thp_fallback, duration_ns))
+		return;
+	f.id = KSTALL_ID_CURRENT;
+	f.gfp = frame.gfp;
+	trace_mm_thp_fallback(duration_ns, call->address, HPAGE_PMD_ORDER,
+			      mm_thp_cause(call, &frame), &f);
+}
+
+/*
+ * A fault tries its own node first; if it may wait, that is not its last attempt: see
+ * alloc_pages_mpol(), before 6.7 vma_alloc_folio(). Return: false if no such fault is under way.
+ */
+static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
+{
+	struct kstall_slot slot;
+	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_frame *frame;
+	bool ours;
+
+	if (!task)
+		return false;
+	frame = task->nr ? &task->frame[task->nr - 1] : NULL;
+	ours = frame && frame->kind == MM_IN_THP && order == HPAGE_PMD_ORDER;
+	if (ours) {
+		frame->failed = !(gfp & __GFP_THISNODE && gfp & __GFP_DIRECT_RECLAIM);
+		frame->gfp = (__force u32)gfp;
+	}
+	kstall_inflight_unlock(&slot);
+	return ours;
+}
+
+static bool mm_is_page_failure(const char *fmt)
+{
+	static const char text[] = "page allocation failure: order:%u";
+
+	return !strncmp(fmt, text, sizeof(text) - 1);
+}
+
+/*
+ * void warn_alloc(gfp_t gfp_mask, nodemask_t *nodemask, const char *fmt, ...): an allocation has
+ * failed. The page allocator always calls it, with the order as the only further argument, and it
+ * looks whether anything shall be printed; vmalloc() calls it too, with other words.
+ */
+bool mm_alloc_failed_enter(void *data, struct pt_regs *regs)
+{
+	struct kstall_mm_fallback f = { .gfp = regs_get_kernel_argument(regs, 0) };
+	unsigned int order = regs_get_kernel_argument(regs, 3);
+
+	if (!mm_is_page_failure((void *)regs_get_kernel_argument(regs, 2)) || !order)
+		return false;
+	if (mm_thp_failed(regs->sp, order, (__force gfp_t)f.gfp))
+		return false;
+	if (!kstall_long_enough(&kstall_event_mm_thp_fallback, 0))
+		return false;
+	f.id = KSTALL_ID_CURRENT;
+	mm_find_caller(&f.caller);
+	f.asked = f.caller.module[0] ? MM_ASKED_DRIVER : MM_ASKED_KERNEL;
+	trace_mm_thp_fallback(0, 0, order, MM_FALLBACK_ALLOC, &f);
+	return false;
 }

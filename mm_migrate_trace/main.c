@@ -3,8 +3,8 @@
  * mm_migrate_trace - when memory moves under a GPU
  *
  * A page that moves, a range that is unmapped, a huge page that is not to be had: the memory
- * manager makes a program wait in places no profile shows, and drivers that map its memory wait with
- * it. Told are waits for mmu_notifiers and which driver is slow, migrations with their
+ * manager makes a program wait in places no profile shows, and drivers that map its memory wait
+ * with it. Told are waits for mmu_notifiers and which driver is slow, migrations with their
  * reason, allocations that stop to compact memory, TLB flushes that interrupt other CPUs.
  *
  * What is hooked and which event needs it stands in the tables here; the probes are in migrate.c,
@@ -39,7 +39,7 @@ static struct kstall_inflight *tables[] = {
 
 /* What is inside before what it is inside of; the callbacks last, as there may be more. */
 enum {
-	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT,
+	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
 	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
 	H_REGISTER, H_INSERT,
 	H_CALLBACK,
@@ -65,6 +65,10 @@ static struct kstall_hook hooks[] = {
 	[H_COMPACT] = KSTALL_PAIR("compact", NULL, "try_to_compact_pages",
 				  sizeof(struct mm_compact_call), mm_compact_enter,
 				  mm_compact_return, .sleeps = true),
+	[H_ALLOC_FAILED] = KSTALL_ENTRY("alloc_failed", NULL, "warn_alloc", mm_alloc_failed_enter),
+	[H_THP] = KSTALL_PAIR("thp", NULL, "do_huge_pmd_anonymous_page",
+			      sizeof(struct mm_thp_call), mm_thp_enter, mm_thp_return,
+			      .sleeps = true),
 	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
 				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
 	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
@@ -86,7 +90,8 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define CALLBACK_HOOKS	GENMASK_ULL(H_CALLBACK + MM_NR_CALLBACKS - 1, H_CALLBACK)
 
 /* What pushes frames. */
-#define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT))
+#define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | \
+			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP))
 
 /* Why somebody waits or flushes needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
@@ -103,6 +108,8 @@ static const struct kstall_event_def events[] = {
 		     .optional = BIT_ULL(H_MOVED) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
+		     .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_tlb_shootdown, FLUSH_HOOKS,
 		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),

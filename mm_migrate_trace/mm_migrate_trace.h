@@ -16,6 +16,7 @@ enum mm_frame_kind {
 	MM_IN_UNMAP,	/* try_to_migrate() of one folio */
 	MM_IN_SCAN,	/* task_numa_work() */
 	MM_IN_COMPACT,	/* try_to_compact_pages() */
+	MM_IN_THP,	/* do_huge_pmd_anonymous_page() */
 };
 
 /**
@@ -27,7 +28,8 @@ enum mm_frame_kind {
  * @waits: for notifiers
  * @shootdowns: TLB flushes of other CPUs
  * @pages: of the folio, or moved in it
- * @failed: pages that could not be moved
+ * @failed: pages that could not be moved; the huge page was not to be had
+ * @gfp: for which it was not
  * @thp_moved: huge pages moved as such
  * @thp_failed: huge pages that could not be
  * @thp_split: huge pages split
@@ -46,6 +48,7 @@ struct mm_frame {
 	u32 shootdowns;
 	u32 pages;
 	u32 failed;
+	u32 gfp;
 	u32 thp_moved;
 	u32 thp_failed;
 	u32 thp_split;
@@ -208,6 +211,14 @@ struct mm_compact_call {
 	u8 prio;
 };
 
+/* do_huge_pmd_anonymous_page() */
+struct mm_thp_call {
+	u64 start_ns;
+	unsigned long sp;
+	unsigned long address;
+	bool fits;
+};
+
 /* migrate.c */
 #ifdef HAVE_MM_MIGRATE_LARGE_SPLIT
 void mm_on_migrated(void *hook, unsigned long succeeded, unsigned long failed,
@@ -242,5 +253,8 @@ void mm_flush_return(void *data, struct pt_regs *regs);
 /* alloc.c */
 bool mm_compact_enter(void *data, struct pt_regs *regs);
 void mm_compact_return(void *data, struct pt_regs *regs);
+bool mm_thp_enter(void *data, struct pt_regs *regs);
+void mm_thp_return(void *data, struct pt_regs *regs);
+bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
 
 #endif /* _MM_MIGRATE_TRACE_H */

@@ -24,6 +24,7 @@ KSTALL_DECLARE_TIMED_EVENT(mm_migrate_mmu_notifier_wait);
 KSTALL_DECLARE_TIMED_EVENT(mm_migrate_notifier);
 KSTALL_DECLARE_TIMED_EVENT(mm_migrate_batch);
 KSTALL_DECLARE_TIMED_EVENT(mm_compaction_stall);
+KSTALL_DECLARE_TIMED_EVENT(mm_thp_fallback);
 KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
 /* MM_REASON_* */
@@ -60,6 +61,21 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 /* mm_compaction_stall: enum compact_priority */
 #define mm_show_prio(val)						\
 	__print_symbolic(val, { 0, "sync_full" }, { 1, "sync_light" }, { 2, "async" })
+
+/* mm_thp_fallback: asked, cause */
+#define MM_ASKED_FAULT		0
+#define MM_ASKED_DRIVER		1
+#define MM_ASKED_KERNEL		2
+
+#define mm_show_asked(val)						\
+	__print_symbolic(val, { 0, "fault" }, { 1, "driver" }, { 2, "kernel" })
+
+#define MM_FALLBACK_ALLOC	0
+#define MM_FALLBACK_CHARGE	1
+#define MM_FALLBACK_UNSUITABLE	2
+
+#define mm_show_fallback(val)						\
+	__print_symbolic(val, { 0, "alloc" }, { 1, "charge" }, { 2, "unsuitable_vma" })
 
 /* mm_tlb_shootdown: kind */
 #define MM_FLUSH_MM	0
@@ -125,6 +141,20 @@ struct kstall_mm_compact {
 	const struct mm_compact_call *call;
 	struct mm_frame frame;
 	struct mm_caller caller;
+};
+
+/**
+ * struct kstall_mm_fallback - rest of mm_thp_fallback
+ * @id: identity of the task that wanted it
+ * @caller: who asked, if it was no fault
+ * @gfp: flags of the allocation that failed last
+ * @asked: MM_ASKED_*
+ */
+struct kstall_mm_fallback {
+	struct kstall_id id;
+	struct mm_caller caller;
+	u32 gfp;
+	u8 asked;
 };
 
 /**
@@ -476,6 +506,69 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
 		  mm_show_prio(__entry->prio), __entry->caller, __entry->caller_module,
 		  __entry->moved, __entry->notifier_ns, __entry->tlb_ns, __entry->duration_us,
 		  __entry->duration_ns, mm_show_compact(__entry->result))
+);
+
+/**
+ * mm_thp_fallback - memory in one large piece was not to be had
+ *
+ * A fault that wanted a huge page and got small ones, or an allocation by a driver or the kernel
+ * that failed: it then tries smaller ones, as ttm_pool or dma_alloc do, or does without. Whoever
+ * tries one size after the other fails with an event each.
+ *
+ * @asked: fault: a program touched its memory; driver: a function of a module is on the stack;
+ *	kernel: none is
+ * @cause: alloc: no free piece; charge: the memory cgroup refused it; unsuitable_vma: the huge
+ *	page would not fit into the mapping, so it was not even tried
+ * @order: of what was wanted: 2^order pages of 4 KiB
+ * @gfp_flags: of the allocation that failed, 0 if none did
+ * @address: which the fault is at, else 0
+ * @caller: function that asked the page allocator, empty if it is a fault: a module's, else the
+ *	first that is not part of the allocator
+ * @caller_module: its module, empty if built in
+ * @duration_us: duration_ns in µs, rounded down
+ * @duration_ns: of the attempt, with compaction and reclaim; 0 if it is no fault
+ *
+ * Arguments: duration_ns, address, order, cause, struct.
+ * Parameter: mm_thp_fallback_min_ns; if it is not 0, only faults remain.
+ * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the stack
+ * an allocation that fails. Nothing one that succeeds.
+ * Reach: 6.1 and later. Allocations of one page that fail are not told, nor those that do not try
+ * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to the
+ * allocator. With MPOL_PREFERRED_MANY a charge may be called alloc.
+ */
+KSTALL_TRACE_EVENT(mm_thp_fallback,
+	TP_PROTO(u64 duration_ns, u64 address, u64 order, int cause,
+		 const struct kstall_mm_fallback *f),
+	TP_ARGS(duration_ns, address, order, cause, f),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		__field(u8, asked)
+		__field(u8, cause)
+		__field(u8, order)
+		__field(u64, gfp_flags)
+		__field(u64, address)
+		MM_SYMBOL_FIELD(caller)
+		KSTALL_NAME_FIELD(caller_module)
+		__field(u64, duration_us)
+		__field(u64, duration_ns)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&f->id);
+		__entry->asked = f->asked;
+		__entry->cause = cause;
+		__entry->order = order;
+		__entry->gfp_flags = f->gfp;
+		__entry->address = address;
+		MM_SYMBOL_ASSIGN(caller, f->caller.symbol);
+		KSTALL_NAME_ASSIGN(caller_module, f->caller.module);
+		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
+		__entry->duration_ns = duration_ns;
+	),
+	TP_printk(KSTALL_ID_FMT " asked=%s cause=%s order=%u gfp_flags=%s address=0x%llx caller=%s caller_module=%s duration_us=%llu duration_ns=%llu",
+		  KSTALL_ID_ARGS, mm_show_asked(__entry->asked),
+		  mm_show_fallback(__entry->cause), __entry->order,
+		  show_gfp_flags(__entry->gfp_flags), __entry->address, __entry->caller,
+		  __entry->caller_module, __entry->duration_us, __entry->duration_ns)
 );
 
 /**

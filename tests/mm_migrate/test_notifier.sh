@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: each wait for mmu_notifiers comes once, with the right pages, reason, callback and module, and as long as it was
 . ./lib.sh
-plan 32
+plan 33
 
 wait=mm_migrate_mmu_notifier_wait call=mm_migrate_notifier
 ms=000000
@@ -34,15 +34,15 @@ t_eq "the callback knows the reason" "$(ev_n $call "$moved && f[\"owner_pid\"] =
 
 # --- intervals: only what overlaps them ---
 
-mm node 0 map 16 map 16 notify 1 interval 1000 move 0 1 counts
+mm node 0 map 16 map 16 notify 1 interval 1000 move 0 1 counts unnotify
 t_eq "another range: nobody is asked" "$(ev_n $wait) $(ev_n $call) $(said interval)" "0 0 0"
-mm node 0 map 16 map 16 notify 1 interval 1000 move 1 1 counts
+mm node 0 map 16 map 16 notify 1 interval 1000 move 1 1 counts unnotify
 t_eq "its own range: each page" "$(ev_n $wait "$moved && $interval && f[\"callback_ns\"] >= 1$ms && $whole") $(said interval)" "16 16"
 t_eq "via interval" "$(ev_n $call 'f["via"] == "interval" && f["result"] == 0')" 16
 
 # --- several: who is the slowest ---
 
-mm node 0 map 8 notify 0 interval 500 notify 0 list 5000 notify 0 interval 500 move 0 1 counts
+mm node 0 map 8 notify 0 interval 500 notify 0 list 5000 notify 0 interval 500 move 0 1 counts unnotify
 t_eq "three callbacks a page, the slowest is told" "$(ev_n $wait "$moved && $list && f[\"notifiers\"] == 3 && f[\"callback_ns\"] >= 5$ms && f[\"wait_ns\"] >= 6$ms")" 8
 t_eq "three events a page" "$(ev_n $call "$moved")" 24
 t_eq "and as many as there were calls" "$(ev_n $call "$list") $(ev_n $call "$interval")" "$(said list) $(said interval)"
@@ -53,6 +53,9 @@ mm map 64 notify 0 list 0 dontneed 0 touch 0 protect 0 unmap 0
 t_eq "MADV_DONTNEED, mprotect, munmap: no reason" "$(ev_get $wait reason | sort -u)" none
 start=$(said start) end=$(printf 0x%x $(($(said start) + 64 * 4096)))
 t_eq "which, in order" "$(ev_get $wait event "f[\"start\"] == \"$start\" && f[\"end\"] == \"$end\"" | xargs)" "clear protection_vma unmap"
+
+mm map 4 notify 0 interval 0
+t_eq "an address space ends: the interval is released, then unmapped" "$(ev_get $call event | xargs) $(ev_get $wait event | xargs)" "release unmap unmap"
 
 # --- other reasons ---
 
@@ -68,7 +71,7 @@ t_eq "a driver moves pages" "$(said done) $(ev_n $wait 'f["event"] == "migrate"'
 # --- one that was there before; two-pass ones ---
 
 ev_disable mm_migrate
-./mm node 0 map 4 notify 0 list 0 notify 0 interval 1000 tell "$work/there" until "$work/go" move 0 1 counts >"$work/out" &
+./mm node 0 map 4 notify 0 list 0 notify 0 interval 1000 tell "$work/there" until "$work/go" move 0 1 counts unnotify >"$work/out" &
 wait_until 60 test -e "$work/there"
 ev_enable mm_migrate
 ev_clear
@@ -82,7 +85,7 @@ if ./mm map 1 notify 0 two_pass 0 >/dev/null 2>&1; then
 	wait_until 60 known mock_mm_two_pass_finish
 	touch "$work/two_go"
 	wait $!
-	mm node 0 map 8 notify 0 two_pass 1000 move 0 1 counts
+	mm node 0 map 8 notify 0 two_pass 1000 move 0 1 counts unnotify
 	t_eq "two passes: both, the second is slow" "$(ev_n $call 'f["callback"] == "mock_mm_two_pass_start"') $(ev_n $call "f[\"via\"] == \"finish\" && f[\"duration_ns\"] >= 1$ms")" "$(said interval) $(said finish)"
 	t_eq "two passes: the wait counts one, and names the slow one" "$(ev_n $wait "$moved && f[\"notifiers\"] == 1 && f[\"callback\"] == \"mock_mm_two_pass_finish\"")" 8
 else

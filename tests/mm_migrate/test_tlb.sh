@@ -9,7 +9,7 @@ grep -q invlpgb /proc/cpuinfo && skip_all "TLBs are flushed by broadcast here"
 own() { echo "f[\"pid\"] == $(said pid) && f[\"start\"] == \"$(said start)\""; }
 
 mm cpu 0 map 16 unmap 0
-t_eq "nobody else runs: none" "$(ev_n $tlb "f[\"pid\"] == $(said pid)")" 0
+t_eq "nobody else runs: none" "$(ev_n $tlb "$(own)")" 0
 for n in 1 2 3; do
 	mm cpu 0 map 16 spin $n unmap 0
 	t_eq "munmap, threads on $n other CPUs: one flush of 16 pages on as many" \
@@ -24,7 +24,5 @@ mm cpu 0 map 512 spin 2 unmap 0
 t_eq "512 pages: all is flushed, and the page table goes" "$(ev_n $tlb "f[\"pid\"] == $(said pid) && f[\"pages\"] == 0 && f[\"cpus\"] == 2 && f[\"freed_tables\"] == 1 && f[\"syscall\"] == 11")" 1
 mm cpu 0 node 0 map 10 spin 3 move 0 1
 t_range "a migration: its reason" "$(ev_n $tlb "f[\"pid\"] == $(said pid) && f[\"reason\"] == \"syscall\"")" 1 10
-ev_clear
-rmmod bridge 2>/dev/null
 t_no_losses
 t_eq "nothing is left in the table" "$(status_field mm_migrate_trace table tasks in_use)" 0
