@@ -9,6 +9,8 @@
  *
  *	map PAGES		new region of small pages, all touched
  *	huge N			new region of N huge pages, where there are some, all touched
+ *	poke N			the same, one page of each touched
+ *	want PAGES		new region that asks for huge pages, all touched
  *	reserve PAGES		new region, not touched
  *	touch R			write to each page
  *	node N			regions that follow have their memory there, -1: anywhere
@@ -22,9 +24,10 @@
  *	mbind R N		mbind() with MPOL_MF_MOVE
  *	migrate N M		migrate_pages() of all that is on node N
  *	offline R		madvise(MADV_SOFT_OFFLINE) of its first page
+ *	anywhere R		no memory policy any more
  *	unmap R, protect R	munmap(), mprotect() to read only
  *	dontneed R		madvise(MADV_DONTNEED)
- *	holes R			MADV_DONTNEED of every second page
+ *	holes R			the same of every second page, locked or not
  *	lock R			mlock()
  *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so long
  *	spin N			start threads on the N next CPUs that never sleep
@@ -32,6 +35,7 @@
  *	alloc ORDER PIECES COMPACT	allocate as a driver does
  *	pin R FLAGS, hmm R, vma R
  *				have the driver do it: 1 long-term, 2 fast
+ *	enter CGROUP		from now on belong to it
  *	repeat N WORD ARGS... end	the words in between, N times
  *	sleep MS
  *	tell FILE		tell others
@@ -60,6 +64,9 @@
 #define HUGE		(512 * PAGE)
 #define BIND		2	/* MPOL_BIND */
 #define MOVE		2	/* MPOL_MF_MOVE */
+#ifndef MADV_DONTNEED_LOCKED
+#define MADV_DONTNEED_LOCKED	24
+#endif
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE	101
 #endif
@@ -360,7 +367,7 @@ static void wait_for(const char *file)
 static void holes(const struct region *r)
 {
 	for (unsigned long i = 0; i < r->pages; i += 2)
-		check(madvise(r->start + i * PAGE, PAGE, MADV_DONTNEED), "madvise");
+		check(madvise(r->start + i * PAGE, PAGE, MADV_DONTNEED_LOCKED), "madvise");
 }
 
 static void do_map(void)
@@ -373,6 +380,17 @@ static void do_map(void)
 
 static void do_reserve(void) { new_region(next_long(), MADV_NOHUGEPAGE); }
 static void do_huge(void) { touch(new_region(512 * next_long(), MADV_HUGEPAGE)); }
+static void do_want(void) { touch(new_region(next_long(), MADV_HUGEPAGE)); }
+
+static void do_poke(void)
+{
+	long n = next_long();
+	struct region *r = new_region(512 * n, MADV_HUGEPAGE);
+
+	for (long i = 0; i < n; i++)
+		*(volatile char *)(r->start + i * HUGE) = 1;
+}
+
 static void do_touch(void) { touch(next_region()); }
 static void do_node(void) { node = next_long(); }
 static void do_cpu(void) { run_on(next_long()); }
@@ -412,6 +430,13 @@ static void do_migrate(void)
 static void do_offline(void)
 {
 	check(madvise(next_region()->start, PAGE, MADV_SOFT_OFFLINE), "MADV_SOFT_OFFLINE");
+}
+
+static void do_anywhere(void)
+{
+	struct region *r = next_region();
+
+	check(syscall(SYS_mbind, r->start, r->pages * PAGE, 0, NULL, 0, 0), "mbind");
 }
 
 static void do_unmap(void)
@@ -481,6 +506,18 @@ static void do_sleep(void) { ms_sleep(next_long()); }
 static void do_tell(void) { check(creat(next(), 0600), "creat"); }
 static void do_until(void) { wait_for(next()); }
 
+static void do_enter(void)
+{
+	char file[256];
+	int procs;
+
+	snprintf(file, sizeof(file), "%s/cgroup.procs", next());
+	procs = open(file, O_WRONLY);
+	check(procs, file);
+	check(write(procs, "0", 1), file);
+	close(procs);
+}
+
 static void do_words(void);
 
 static void do_repeat(void)
@@ -498,16 +535,17 @@ static const struct {
 	const char *name;
 	void (*fn)(void);
 } words[] = {
-	{ "map", do_map }, { "huge", do_huge }, { "reserve", do_reserve },
+	{ "map", do_map }, { "huge", do_huge }, { "want", do_want }, { "poke", do_poke },
+	 { "reserve", do_reserve },
 	{ "touch", do_touch }, { "node", do_node }, { "cpu", do_cpu },
 	{ "notify", do_notify }, { "unnotify", do_unnotify }, { "counts", print_counts },
 	{ "pfns", do_pfns }, { "move", do_move }, { "mbind", do_mbind },
-	{ "migrate", do_migrate }, { "offline", do_offline }, { "unmap", do_unmap },
+	{ "migrate", do_migrate }, { "offline", do_offline }, { "anywhere", do_anywhere }, { "unmap", do_unmap },
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
 	{ "lock", do_lock }, { "balance", do_balance }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
 	{ "vma", do_vma }, { "repeat", do_repeat }, { "sleep", do_sleep },
-	{ "tell", do_tell }, { "until", do_until },
+	{ "enter", do_enter }, { "tell", do_tell }, { "until", do_until },
 };
 
 static void do_word(const char *name)

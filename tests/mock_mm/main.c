@@ -203,7 +203,7 @@ static void mock_keep(struct mock_file *file, struct page *page, unsigned int or
 }
 
 /* As ttm_pool and others do: one large piece, else the same in single pages. */
-static bool mock_alloc_piece(struct mock_file *file, struct mock_mm_alloc *arg)
+static noinline bool mock_alloc_piece(struct mock_file *file, struct mock_mm_alloc *arg)
 {
 	gfp_t gfp = arg->compact ? GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL
 				 : GFP_NOWAIT | __GFP_NOWARN;
