@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: a driver whose callback is watched may go and come back; the module may go while tasks wait and migrate
 . ./lib.sh
-plan 16
+plan 15
 
 call=mm_migrate_notifier wait=mm_migrate_mmu_notifier_wait
 trace $call $wait
