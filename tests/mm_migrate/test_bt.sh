@@ -4,7 +4,7 @@
 . ./lib.sh
 # shellcheck source=../tools/lib.sh
 . ../tools/lib.sh
-plan 17
+plan 16
 
 load mock_mm
 load mm_migrate_trace
@@ -40,6 +40,11 @@ t_eq "notifier_slow: histograms of each" "$(entries notifier_slow 'call_us[mock_
 t_range "notifier_slow: which is slow" "$(stat notifier_slow "owner_us[mock_mm_invalidate, trainer, $(pid_of notifier_slow 1), syscall]" average)" 2000 6000000
 
 # --- huge pages ---
+
+enabled=/sys/kernel/mm/transparent_hugepage/enabled
+old=$(<$enabled) old=${old#*[} old=${old%]*}
+at_exit eval "echo $old >$enabled"
+echo madvise >$enabled
 
 workload "$trainer want 100" "$loader huge 1"
 tool thp_fallback
