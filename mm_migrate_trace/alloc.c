@@ -61,14 +61,14 @@ static void mm_name_caller(struct mm_caller *caller, unsigned long addr)
 }
 
 /**
- * mm_find_caller() - who asked the page allocator
+ * mm_find_caller() - who asked the page allocator, or for pages to be pinned
  * @caller: filled
  *
  * A driver, if one is on the stack; else the first that is not part of the allocator. Walks the
  * stack and looks up names, some microseconds: only for what is rare or has taken long. Any
  * context.
  */
-static void mm_find_caller(struct mm_caller *caller)
+void mm_find_caller(struct mm_caller *caller)
 {
 	unsigned long stack[MM_STACK];
 	unsigned int nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);

@@ -164,8 +164,8 @@ void mm_look(const struct mm_task *task, struct mm_context *ctx)
 	}
 }
 
-/* @pages were moved on behalf of all that the task is in. */
-void mm_charge_moved(unsigned long sp, u32 pages)
+/* @pages were moved, and @failed not, on behalf of all that the task is in. */
+void mm_charge_moved(unsigned long sp, u32 pages, u32 failed)
 {
 	struct kstall_slot slot;
 	struct mm_task *task = mm_find(sp, &slot);
@@ -174,8 +174,12 @@ void mm_charge_moved(unsigned long sp, u32 pages)
 	if (!task)
 		return;
 	for (i = 0; i < task->nr; i++) {
-		if (task->frame[i].kind == MM_IN_COMPACT)
-			task->frame[i].pages += pages;
+		struct mm_frame *frame = &task->frame[i];
+
+		if (frame->kind == MM_IN_COMPACT || frame->kind == MM_IN_PIN) {
+			frame->pages += pages;
+			frame->failed += failed;
+		}
 	}
 	kstall_inflight_unlock(&slot);
 }

@@ -5,10 +5,11 @@
  * A page that moves, a range that is unmapped, a huge page that is not to be had: the memory
  * manager makes a program wait in places no profile shows, and drivers that map its memory wait
  * with it. Told are waits for mmu_notifiers and which driver is slow, migrations with their
- * reason, allocations that stop to compact memory, TLB flushes that interrupt other CPUs.
+ * reason, allocations that stop to compact memory or fail, pages that are pinned, TLB flushes
+ * that interrupt other CPUs.
  *
  * What is hooked and which event needs it stands in the tables here; the probes are in migrate.c,
- * notifier.c, tlb.c and alloc.c, what they know of each other in frame.c.
+ * notifier.c, tlb.c, alloc.c and pin.c, what they know of each other in frame.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -40,10 +41,15 @@ static struct kstall_inflight *tables[] = {
 /* What is inside before what it is inside of; the callbacks last, as there may be more. */
 enum {
 	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
+	H_PIN, H_PIN_FAST, H_PIN_REMOTE, H_PIN_UNLOCKED,
 	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
 	H_REGISTER, H_INSERT,
 	H_CALLBACK,
 };
+
+#define PIN(_name, _function, _enter)					\
+	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_pin_call), _enter, mm_pin_return, \
+		    .sleeps = true)
 
 #define CALLBACK(_n)							\
 	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, sizeof(struct mm_callback_call), \
@@ -69,6 +75,10 @@ static struct kstall_hook hooks[] = {
 	[H_THP] = KSTALL_PAIR("thp", NULL, "do_huge_pmd_anonymous_page",
 			      sizeof(struct mm_thp_call), mm_thp_enter, mm_thp_return,
 			      .sleeps = true),
+	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter),
+	[H_PIN_FAST] = PIN("pin_fast", "pin_user_pages_fast", mm_pin_fast_enter),
+	[H_PIN_REMOTE] = PIN("pin_remote", "pin_user_pages_remote", mm_pin_remote_enter),
+	[H_PIN_UNLOCKED] = PIN("pin_unlocked", "pin_user_pages_unlocked", mm_pin_unlocked_enter),
 	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
 				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
 	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
@@ -89,9 +99,11 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 
 #define CALLBACK_HOOKS	GENMASK_ULL(H_CALLBACK + MM_NR_CALLBACKS - 1, H_CALLBACK)
 
+#define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
+
 /* What pushes frames. */
 #define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | \
-			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP))
+			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | PIN_HOOKS)
 
 /* Why somebody waits or flushes needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
@@ -110,6 +122,9 @@ static const struct kstall_event_def events[] = {
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
+		     .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_pin, PIN_HOOKS,
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_tlb_shootdown, FLUSH_HOOKS,
 		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),

@@ -94,7 +94,7 @@ void mm_batch_return(void *data, struct pt_regs *regs)
 		kstall_inflight_unmatched(&mm_tasks);
 		return;
 	}
-	mm_charge_moved(call->sp, b.frame.pages);
+	mm_charge_moved(call->sp, b.frame.pages, b.frame.failed);
 	if (!kstall_long_enough(&kstall_event_mm_migrate_batch, duration_ns))
 		return;
 	b.id = KSTALL_ID_CURRENT;

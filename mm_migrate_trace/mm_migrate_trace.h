@@ -17,6 +17,7 @@ enum mm_frame_kind {
 	MM_IN_SCAN,	/* task_numa_work() */
 	MM_IN_COMPACT,	/* try_to_compact_pages() */
 	MM_IN_THP,	/* do_huge_pmd_anonymous_page() */
+	MM_IN_PIN,	/* pin_user_pages() and its like */
 };
 
 /**
@@ -116,7 +117,7 @@ struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot);
 struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot);
 void mm_release(void);
 void mm_look(const struct mm_task *task, struct mm_context *ctx);
-void mm_charge_moved(unsigned long sp, u32 pages);
+void mm_charge_moved(unsigned long sp, u32 pages, u32 failed);
 u8 mm_charge_tlb(unsigned long sp, u64 ns);
 s32 mm_syscall(void);
 void mm_owner(const struct mm_struct *mm, struct kstall_who *who);
@@ -219,6 +220,17 @@ struct mm_thp_call {
 	bool fits;
 };
 
+/* pin_user_pages() and its like */
+struct mm_pin_call {
+	u64 start_ns;
+	unsigned long sp;
+	const struct mm_struct *mm;
+	unsigned long start;
+	unsigned long pages;
+	u8 via;
+	bool write;
+};
+
 /* migrate.c */
 #ifdef HAVE_MM_MIGRATE_LARGE_SPLIT
 void mm_on_migrated(void *hook, unsigned long succeeded, unsigned long failed,
@@ -256,5 +268,13 @@ void mm_compact_return(void *data, struct pt_regs *regs);
 bool mm_thp_enter(void *data, struct pt_regs *regs);
 void mm_thp_return(void *data, struct pt_regs *regs);
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
+void mm_find_caller(struct mm_caller *caller);
+
+/* pin.c */
+bool mm_pin_enter(void *data, struct pt_regs *regs);
+bool mm_pin_fast_enter(void *data, struct pt_regs *regs);
+bool mm_pin_remote_enter(void *data, struct pt_regs *regs);
+bool mm_pin_unlocked_enter(void *data, struct pt_regs *regs);
+void mm_pin_return(void *data, struct pt_regs *regs);
 
 #endif /* _MM_MIGRATE_TRACE_H */

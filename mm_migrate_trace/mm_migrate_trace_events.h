@@ -25,6 +25,7 @@ KSTALL_DECLARE_TIMED_EVENT(mm_migrate_notifier);
 KSTALL_DECLARE_TIMED_EVENT(mm_migrate_batch);
 KSTALL_DECLARE_TIMED_EVENT(mm_compaction_stall);
 KSTALL_DECLARE_TIMED_EVENT(mm_thp_fallback);
+KSTALL_DECLARE_TIMED_EVENT(mm_pin);
 KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
 /* MM_REASON_* */
@@ -76,6 +77,15 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
 #define mm_show_fallback(val)						\
 	__print_symbolic(val, { 0, "alloc" }, { 1, "charge" }, { 2, "unsuitable_vma" })
+
+/* mm_pin: via */
+#define MM_PIN_PIN		0
+#define MM_PIN_FAST		1
+#define MM_PIN_REMOTE		2
+#define MM_PIN_UNLOCKED		3
+
+#define mm_show_pin(val)						\
+	__print_symbolic(val, { 0, "pin" }, { 1, "fast" }, { 2, "remote" }, { 3, "unlocked" })
 
 /* mm_tlb_shootdown: kind */
 #define MM_FLUSH_MM	0
@@ -155,6 +165,20 @@ struct kstall_mm_fallback {
 	struct mm_caller caller;
 	u32 gfp;
 	u8 asked;
+};
+
+/**
+ * struct kstall_mm_pin - rest of mm_pin
+ * @id: identity of the task that pins
+ * @call: what it wants
+ * @frame: what was counted meanwhile
+ * @caller: who asked
+ */
+struct kstall_mm_pin {
+	struct kstall_id id;
+	const struct mm_pin_call *call;
+	struct mm_frame frame;
+	struct mm_caller caller;
 };
 
 /**
@@ -569,6 +593,84 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
 		  mm_show_fallback(__entry->cause), __entry->order,
 		  show_gfp_flags(__entry->gfp_flags), __entry->address, __entry->caller,
 		  __entry->caller_module, __entry->duration_us, __entry->duration_ns)
+);
+
+/**
+ * mm_pin - pages of a process have been pinned for long
+ *
+ * Registering memory for RDMA, VFIO or io_uring pins it. Pages that may not stay where they are, in
+ * CMA or in memory that can be removed, are moved first.
+ *
+ * @owner_pid: process whose pages they are, 0 if the kernel does not know
+ * @owner_comm: its name
+ * @caller: function that asked: a module's, else the first outside of the memory manager
+ * @caller_module: its module, empty if built in
+ * @via: pin: pin_user_pages(); fast: pin_user_pages_fast(); remote: pin_user_pages_remote();
+ *	unlocked: pin_user_pages_unlocked()
+ * @start: first address
+ * @pages: asked for, of 4 KiB
+ * @pinned: pages pinned; callers ask for the rest in another call
+ * @write: to be written to
+ * @moved: pages that were moved before
+ * @move_failed: pages that could not be
+ * @notifier_ns: of duration_ns waiting for mmu_notifiers
+ * @tlb_ns: of duration_ns in TLB flushes that interrupted other CPUs
+ * @duration_us: duration_ns in µs, rounded down
+ * @duration_ns: how long it took, with the faults of pages that were not there
+ * @result: 0, or a negative errno if none was pinned
+ *
+ * Arguments: duration_ns, start, pinned, result, struct.
+ * Parameter: mm_pin_min_ns.
+ * Overhead: a function entry a pin of any kind, direct I/O included; for one for long a function
+ * pair and a walk of the stack, and for its parts a function pair and a tracepoint probe a batch of
+ * pages, a function pair an invalidation with notifiers and a shootdown.
+ * Reach: 6.1 and later. Not pins that last only as long as an I/O, nor memfd_pin_folios() (6.11 and
+ * later).
+ */
+KSTALL_TRACE_EVENT(mm_pin,
+	TP_PROTO(u64 duration_ns, u64 start, u64 pinned, int result, const struct kstall_mm_pin *p),
+	TP_ARGS(duration_ns, start, pinned, result, p),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		MM_OWNER_FIELDS
+		MM_SYMBOL_FIELD(caller)
+		KSTALL_NAME_FIELD(caller_module)
+		__field(u8, via)
+		__field(u64, start)
+		__field(u64, pages)
+		__field(u64, pinned)
+		__field(bool, write)
+		__field(u32, moved)
+		__field(u32, move_failed)
+		__field(u64, notifier_ns)
+		__field(u64, tlb_ns)
+		__field(u64, duration_us)
+		__field(u64, duration_ns)
+		__field(s32, result)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&p->id);
+		MM_OWNER_ASSIGN(p->call->mm);
+		MM_SYMBOL_ASSIGN(caller, p->caller.symbol);
+		KSTALL_NAME_ASSIGN(caller_module, p->caller.module);
+		__entry->via = p->call->via;
+		__entry->start = start;
+		__entry->pages = p->call->pages;
+		__entry->pinned = pinned;
+		__entry->write = p->call->write;
+		__entry->moved = p->frame.pages;
+		__entry->move_failed = p->frame.failed;
+		__entry->notifier_ns = p->frame.notifier_ns;
+		__entry->tlb_ns = p->frame.tlb_ns;
+		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
+		__entry->duration_ns = duration_ns;
+		__entry->result = result;
+	),
+	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " caller=%s caller_module=%s via=%s start=0x%llx pages=%llu pinned=%llu write=%d moved=%u move_failed=%u notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%d",
+		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->caller, __entry->caller_module,
+		  mm_show_pin(__entry->via), __entry->start, __entry->pages, __entry->pinned,
+		  __entry->write, __entry->moved, __entry->move_failed, __entry->notifier_ns,
+		  __entry->tlb_ns, __entry->duration_us, __entry->duration_ns, __entry->result)
 );
 
 /**

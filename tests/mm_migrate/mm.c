@@ -30,6 +30,7 @@
  *	holes R			the same of every second page, locked or not
  *	lock R			mlock()
  *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so long
+ *	steps R N MS		work that takes so long and touches R, N times; says how long a step took
  *	spin N			start threads on the N next CPUs that never sleep
  *	storm THREADS N		threads that MADV_DONTNEED a page of their own N times
  *	alloc ORDER PIECES COMPACT	allocate as a driver does
@@ -235,6 +236,17 @@ static void balance(const struct region *r, int where, long ms)
 	printf("balanced=%d\n", n);
 }
 
+static void steps(const struct region *r, int n, long ms)
+{
+	u64 begin = now();
+
+	for (int i = 0; i < n; i++) {
+		touch(r);
+		ms_sleep(ms);
+	}
+	printf("%d steps, %llu ms each\n", n, (now() - begin) / n / 1000000);
+}
+
 /* ---- threads ---- */
 
 static pthread_barrier_t barrier;
@@ -287,11 +299,16 @@ static void storm(int threads, long calls)
 
 /* ---- the driver ---- */
 
-static void driver(unsigned long cmd, void *arg)
+static void open_driver(void)
 {
 	if (fd < 0)
 		fd = open("/dev/mock_mm", O_RDWR | O_CLOEXEC);
 	check(fd, "/dev/mock_mm");
+}
+
+static void driver(unsigned long cmd, void *arg)
+{
+	open_driver();
 	check(ioctl(fd, cmd, arg), "mock_mm");
 }
 
@@ -306,10 +323,10 @@ static void notify(const struct region *r, const char *via, int us)
 	driver(MOCK_MM_NOTIFY, &n);
 }
 
-static void range(unsigned long cmd, const struct region *r, int flags)
+static void range(unsigned long cmd, const struct region *r)
 {
 	struct mock_mm_range arg = {
-		.start = (uintptr_t)r->start, .pages = r->pages, .flags = flags,
+		.start = (uintptr_t)r->start, .pages = r->pages,
 	};
 
 	driver(cmd, &arg);
@@ -477,6 +494,14 @@ static void do_balance(void)
 	balance(r, where, next_long());
 }
 
+static void do_steps(void)
+{
+	struct region *r = next_region();
+	int n = next_long();
+
+	steps(r, n, next_long());
+}
+
 static void do_spin(void) { start_spinning(next_long()); }
 
 static void do_storm(void)
@@ -493,15 +518,22 @@ static void do_alloc(void)
 	allocate(order, pieces, next_long());
 }
 
+/* It may fail. */
 static void do_pin(void)
 {
 	struct region *r = next_region();
+	struct mock_mm_range range = {
+		.start = (uintptr_t)r->start, .pages = r->pages, .flags = next_long(),
+	};
+	int ret;
 
-	range(MOCK_MM_PIN, r, next_long());
+	open_driver();
+	ret = ioctl(fd, MOCK_MM_PIN, &range);
+	printf("done=%u errno=%d\n", range.done, ret ? errno : 0);
 }
 
-static void do_hmm(void) { range(MOCK_MM_HMM, next_region(), 0); }
-static void do_vma(void) { range(MOCK_MM_VMA, next_region(), 0); }
+static void do_hmm(void) { range(MOCK_MM_HMM, next_region()); }
+static void do_vma(void) { range(MOCK_MM_VMA, next_region()); }
 static void do_sleep(void) { ms_sleep(next_long()); }
 static void do_tell(void) { check(creat(next(), 0600), "creat"); }
 static void do_until(void) { wait_for(next()); }
@@ -542,7 +574,7 @@ static const struct {
 	{ "pfns", do_pfns }, { "move", do_move }, { "mbind", do_mbind },
 	{ "migrate", do_migrate }, { "offline", do_offline }, { "anywhere", do_anywhere }, { "unmap", do_unmap },
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
-	{ "lock", do_lock }, { "balance", do_balance }, { "spin", do_spin },
+	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
 	{ "vma", do_vma }, { "repeat", do_repeat }, { "sleep", do_sleep },
 	{ "enter", do_enter }, { "tell", do_tell }, { "until", do_until },

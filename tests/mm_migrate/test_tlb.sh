@@ -20,8 +20,9 @@ t_eq "munmap: whose" "$(ev_n $tlb "$(own) && f[\"owner_pid\"] == $(said pid) && 
 t_eq "munmap: how long" "$(ev_n $tlb "$(own) && f[\"duration_ns\"] > 0 && f[\"duration_us\"] == int(f[\"duration_ns\"] / 1000)")" 1
 mm cpu 0 map 16 spin 3 repeat 20 dontneed 0 touch 0 end
 t_eq "20 times MADV_DONTNEED" "$(ev_n $tlb "$(own) && f[\"cpus\"] == 3 && f[\"pages\"] == 16 && f[\"syscall\"] == 28")" 20
+# Then a CPU that idles with the address space still loaded, where the program began, is interrupted too.
 mm cpu 0 map 512 spin 2 unmap 0
-t_eq "512 pages: all is flushed, and the page table goes" "$(ev_n $tlb "f[\"pid\"] == $(said pid) && f[\"pages\"] == 0 && f[\"cpus\"] == 2 && f[\"freed_tables\"] == 1 && f[\"syscall\"] == 11")" 1
+t_eq "512 pages: all is flushed, and the page table goes" "$(ev_n $tlb "f[\"pid\"] == $(said pid) && f[\"pages\"] == 0 && f[\"cpus\"] >= 2 && f[\"freed_tables\"] == 1 && f[\"syscall\"] == 11")" 1
 mm cpu 0 node 0 map 10 spin 3 move 0 1
 t_range "a migration: its reason" "$(ev_n $tlb "f[\"pid\"] == $(said pid) && f[\"reason\"] == \"syscall\"")" 1 10
 t_no_losses

@@ -257,7 +257,7 @@ static void mock_free(struct mock_file *file)
 
 /* ---- the caller's pages ---- */
 
-static int mock_pin_pages(const struct mock_mm_range *arg, struct page **pages)
+static noinline int mock_pin_pages(const struct mock_mm_range *arg, struct page **pages)
 {
 	unsigned int flags = FOLL_WRITE | (arg->flags & MOCK_MM_LONGTERM ? FOLL_LONGTERM : 0);
 	int ret;
