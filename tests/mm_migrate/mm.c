@@ -30,7 +30,8 @@
  *	holes R			the same of every second page, locked or not
  *	lock R			mlock()
  *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so long
- *	steps R N MS		work that takes so long and touches R, N times; says how long a step took
+ *	steps R N MS		work of so many ms of processor time that uses R, N times; says how long a
+ *				step took
  *	spin N			start threads on the N next CPUs that never sleep
  *	storm THREADS N		threads that MADV_DONTNEED a page of their own N times
  *	alloc ORDER PIECES COMPACT	allocate as a driver does
@@ -98,13 +99,16 @@ static void check(long ret, const char *what)
 		die("%s", what);
 }
 
-static u64 now(void)
+static u64 clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(clock, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
+
+static u64 now(void) { return clock_ns(CLOCK_MONOTONIC); }
+static u64 cpu_time(void) { return clock_ns(CLOCK_PROCESS_CPUTIME_ID); }
 
 static void ms_sleep(long ms)
 {
@@ -241,8 +245,11 @@ static void steps(const struct region *r, int n, long ms)
 	u64 begin = now();
 
 	for (int i = 0; i < n; i++) {
-		touch(r);
-		ms_sleep(ms);
+		u64 end = cpu_time() + ms * 1000000ULL;
+
+		do {
+			touch(r);
+		} while (cpu_time() < end);
 	}
 	printf("%d steps, %llu ms each\n", n, (now() - begin) / n / 1000000);
 }

@@ -59,6 +59,7 @@ else
 	tool tlb_storm
 	pid=$(pid_of tlb_storm 1)
 	t_eq "tlb_storm: by system call" "$(stat tlb_storm "flush_us[trainer, $pid, mm, 28]" count) $(stat tlb_storm "flush_us[trainer, $pid, mm, 11]" count)" "11 1"
-	t_eq "tlb_storm: interrupts" "$(value tlb_storm "ipis[trainer, $pid, mm, 28]")" 33
+	# a CPU that runs a kernel thread at that moment is spared
+	t_range "tlb_storm: interrupts" "$(value tlb_storm "ipis[trainer, $pid, mm, 28]")" 30 33
 fi
 t_eq "nothing was lost" "$(status_losses)" ""
