@@ -65,7 +65,8 @@ static inline u8 mm_reason(int reason)
 #else
 #define MM_MIGRATED_PROTO						\
 	TP_PROTO(unsigned long succeeded, unsigned long failed, unsigned long thp_succeeded, \
-		 unsigned long thp_failed, unsigned long thp_split, enum migrate_mode mode, int reason)
+		 unsigned long thp_failed, unsigned long thp_split, enum migrate_mode mode,	\
+		 int reason)
 #define MM_MIGRATED_ARGS						\
 	TP_ARGS(succeeded, failed, thp_succeeded, thp_failed, thp_split, mode, reason)
 #endif
@@ -102,7 +103,7 @@ static inline u8 mm_compact_result(unsigned long ret)
 struct mm_subscriptions {
 	struct hlist_head list;
 	bool has_itree;
-	spinlock_t lock;
+	spinlock_t lock;	/* the lists, against the callers of registration */
 	unsigned long invalidate_seq;
 	unsigned long active_invalidate_ranges;
 	struct rb_root_cached itree;

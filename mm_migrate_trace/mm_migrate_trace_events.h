@@ -214,8 +214,8 @@ struct kstall_mm_flush {
 		memcpy(__entry->owner_comm, __owner.comm, TASK_COMM_LEN); \
 	} while (0)
 
-#define MM_OWNER_FMT	"owner_pid=%d owner_comm=%s"
-#define MM_OWNER_ARGS	__entry->owner_pid, __entry->owner_comm
+#define MM_OWNER_FMT	KSTALL_ID_FMT " owner_pid=%d owner_comm=%s"
+#define MM_OWNER_ARGS	KSTALL_ID_ARGS, __entry->owner_pid, __entry->owner_comm
 
 #endif /* _MM_MIGRATE_TRACE_EVENTS_TYPES */
 
@@ -237,11 +237,12 @@ struct kstall_mm_flush {
  * @start: first address of the range
  * @end: address behind it
  * @event: what the kernel tells drivers: unmap, clear (pages move), protection_vma,
- *	protection_page, soft_dirty, release, migrate (to or from a device), exclusive
+ *	protection_page, soft_dirty, release (the address space ends), migrate (to or from a device),
+ *	exclusive
  * @blockable: callbacks may sleep
  * @reason: why: the migration's reason (compaction, memory_failure, memory_hotplug, syscall,
- *	mbind, numa, contig_range, longterm_pin, demotion, damon); device: a driver moves pages to or
- *	from its memory; split: a huge page is split; numa_scan: NUMA balancing looks who uses the
+ *	mbind, numa, contig_range, longterm_pin, demotion, damon); device: a driver moves pages to
+ *	or from its memory; split: a huge page is split; numa_scan: NUMA balancing looks who uses the
  *	pages; none: it is no migration (munmap, copy on write, mprotect …)
  * @pfn: first page of the folio that is moved, if it is a migration or a split
  * @pages: its pages, else 0
@@ -304,8 +305,8 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__entry->wait_ns = wait_ns;
 		__entry->result = w->result;
 	),
-	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " start=0x%llx end=0x%llx event=%s blockable=%d reason=%s pfn=0x%llx pages=%u src_node=%d notifiers=%u callback=%s callback_module=%s callback_ns=%llu wait_us=%llu wait_ns=%llu result=%d",
-		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->start, __entry->end,
+	TP_printk(MM_OWNER_FMT " start=0x%llx end=0x%llx event=%s blockable=%d reason=%s pfn=0x%llx pages=%u src_node=%d notifiers=%u callback=%s callback_module=%s callback_ns=%llu wait_us=%llu wait_ns=%llu result=%d",
+		  MM_OWNER_ARGS, __entry->start, __entry->end,
 		  mm_show_event(__entry->event), __entry->blockable,
 		  mm_show_reason(__entry->reason), __entry->pfn, __entry->pages,
 		  __entry->src_node, __entry->notifiers, __entry->callback,
@@ -327,7 +328,9 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
  *	pass of the latter (7.1 and later), whose range is not known
  * @start: first address of the range
  * @end: address behind it
- * @event: as in mm_migrate_mmu_notifier_wait; release: the address space ends
+ * @event: what the kernel tells drivers: unmap, clear, protection_vma, protection_page,
+ *	soft_dirty, release, migrate, exclusive, as in mm_migrate_mmu_notifier_wait; - in a second
+ *	pass
  * @blockable: it may sleep
  * @reason: as in mm_migrate_mmu_notifier_wait
  * @duration_us: duration_ns in µs, rounded down
@@ -375,8 +378,8 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
 		__entry->duration_ns = duration_ns;
 		__entry->result = result;
 	),
-	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " callback=%s module=%s via=%s start=0x%llx end=0x%llx event=%s blockable=%d reason=%s duration_us=%llu duration_ns=%llu result=%d",
-		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->callback, __entry->module,
+	TP_printk(MM_OWNER_FMT " callback=%s module=%s via=%s start=0x%llx end=0x%llx event=%s blockable=%d reason=%s duration_us=%llu duration_ns=%llu result=%d",
+		  MM_OWNER_ARGS, __entry->callback, __entry->module,
 		  mm_show_via(__entry->via), __entry->start, __entry->end,
 		  mm_show_event(__entry->event), __entry->blockable,
 		  mm_show_reason(__entry->reason), __entry->duration_us,
@@ -387,8 +390,8 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
  * mm_migrate_batch - a call of migrate_pages() has returned
  *
  * The kernel's mm_migrate_pages with what it lacks: how long, what of it, from where to where.
- * The pages need not be the current task's own: move_pages() names another process, compaction takes
- * what it finds.
+ * The pages need not be the current task's own: move_pages() names another process, compaction
+ * takes what it finds.
  *
  * @reason: as in mm_migrate_mmu_notifier_wait; other: one that was new after 7.2
  * @mode: async: does not wait for pages; sync_light: for most; sync: for all; sync_no_copy
@@ -489,7 +492,8 @@ KSTALL_TRACE_EVENT(mm_migrate_batch,
  * Arguments: duration_ns, order, moved, result, struct.
  * Parameter: mm_compaction_stall_min_ns.
  * Overhead: a function pair and a walk of the stack a stall, for its parts a function pair and a
- * tracepoint probe a batch of pages, a function pair an invalidation with notifiers and a shootdown.
+ * tracepoint probe a batch of pages, a function pair an invalidation with notifiers and a
+ * shootdown.
  * Reach: 6.1 and later. Not kcompactd and vm.compact_memory, which make nobody's allocation wait:
  * their moves are in mm_migrate_batch.
  */
@@ -554,11 +558,11 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  *
  * Arguments: duration_ns, address, order, cause, struct.
  * Parameter: mm_thp_fallback_min_ns; if it is not 0, only faults remain.
- * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the stack
- * an allocation that fails. Nothing one that succeeds.
+ * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the
+ * stack an allocation that fails. Nothing one that succeeds.
  * Reach: 6.1 and later. Allocations of one page that fail are not told, nor those that do not try
- * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to the
- * allocator. With MPOL_PREFERRED_MANY a charge may be called alloc.
+ * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to
+ * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc.
  */
 KSTALL_TRACE_EVENT(mm_thp_fallback,
 	TP_PROTO(u64 duration_ns, u64 address, u64 order, int cause,
@@ -666,8 +670,8 @@ KSTALL_TRACE_EVENT(mm_pin,
 		__entry->duration_ns = duration_ns;
 		__entry->result = result;
 	),
-	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " caller=%s caller_module=%s via=%s start=0x%llx pages=%llu pinned=%llu write=%d moved=%u move_failed=%u notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%d",
-		  KSTALL_ID_ARGS, MM_OWNER_ARGS, __entry->caller, __entry->caller_module,
+	TP_printk(MM_OWNER_FMT " caller=%s caller_module=%s via=%s start=0x%llx pages=%llu pinned=%llu write=%d moved=%u move_failed=%u notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%d",
+		  MM_OWNER_ARGS, __entry->caller, __entry->caller_module,
 		  mm_show_pin(__entry->via), __entry->start, __entry->pages, __entry->pinned,
 		  __entry->write, __entry->moved, __entry->move_failed, __entry->notifier_ns,
 		  __entry->tlb_ns, __entry->duration_us, __entry->duration_ns, __entry->result)
@@ -727,8 +731,8 @@ KSTALL_TRACE_EVENT(mm_tlb_shootdown,
 		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
 		__entry->duration_ns = duration_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " " MM_OWNER_FMT " kind=%s cpus=%u start=0x%llx pages=%llu freed_tables=%d reason=%s syscall=%d duration_us=%llu duration_ns=%llu",
-		  KSTALL_ID_ARGS, MM_OWNER_ARGS, mm_show_flush(__entry->kind), __entry->cpus,
+	TP_printk(MM_OWNER_FMT " kind=%s cpus=%u start=0x%llx pages=%llu freed_tables=%d reason=%s syscall=%d duration_us=%llu duration_ns=%llu",
+		  MM_OWNER_ARGS, mm_show_flush(__entry->kind), __entry->cpus,
 		  __entry->start, __entry->pages, __entry->freed_tables,
 		  mm_show_reason(__entry->reason), __entry->syscall, __entry->duration_us,
 		  __entry->duration_ns)

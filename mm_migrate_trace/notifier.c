@@ -99,13 +99,13 @@ bool mm_insert_enter(void *data, struct pt_regs *regs)
 /* @mm is alive and its subscriptions with it: they are freed with its last reference. */
 static void mm_walk_one(struct mm_struct *mm)
 {
-	/* Pairs with the release in __mmu_notifier_register(). */
-	struct mm_subscriptions *subs =
-		(struct mm_subscriptions *)smp_load_acquire(&mm->notifier_subscriptions);
+	struct mm_subscriptions *subs;
 	struct interval_tree_node *node;
 	struct mmu_notifier *mn;
 	int left = MM_MAX_WALK;
 
+	/* Pairs with the release in __mmu_notifier_register(). */
+	subs = (struct mm_subscriptions *)smp_load_acquire(&mm->notifier_subscriptions);
 	if (!subs)
 		return;
 	spin_lock(&subs->lock);
@@ -240,8 +240,8 @@ void mm_show_callbacks(struct seq_file *m)
 /* ---- waits ---- */
 
 /*
- * int __mmu_notifier_invalidate_range_start(struct mmu_notifier_range *range): called if the address
- * space has or once had a notifier, and calls the callbacks of those that cover the range
+ * int __mmu_notifier_invalidate_range_start(struct mmu_notifier_range *range): called if the
+ * address space has or once had a notifier, and calls the callbacks of those that cover the range
  */
 bool mm_wait_enter(void *data, struct pt_regs *regs)
 {

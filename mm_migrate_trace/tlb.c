@@ -6,8 +6,9 @@
 #include "mm_migrate_trace_events.h"
 
 /*
- * The CPUs that native_flush_tlb_multi() is about to interrupt, which reads the same on its way: those
- * that idle with the address space still loaded flush when they wake up, unless page tables go.
+ * The CPUs that native_flush_tlb_multi() is about to interrupt, which reads the same on its way:
+ * those that idle with the address space still loaded flush when they wake up, unless page tables
+ * go.
  */
 static u32 mm_flush_cpus(const struct cpumask *mask, const struct mm_flush_info *info)
 {

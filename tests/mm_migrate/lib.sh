@@ -23,12 +23,12 @@ known() { grep -q "^callback $1 .*here=1" /sys/kernel/debug/mm_migrate_trace/sta
 
 # Has the module learn the mock's callbacks, so that from then on no call is missed.
 teach() {
+	local callback
 	./mm map 1 notify 0 list 0 notify 0 interval 0 tell "$work/taught" until "$work/learned" >/dev/null &
 	wait_until 60 test -e "$work/taught"
-	wait_until 60 known mock_mm_list_start && wait_until 60 known mock_mm_invalidate || bail "the mock's callbacks are not learned"
+	for callback in mock_mm_list_start mock_mm_invalidate; do
+		wait_until 60 known $callback || bail "$callback is not learned"
+	done
 	touch "$work/learned"
 	wait $!
 }
-
-# said N KEY: what mm said of its N-th key
-mine="f[\"tgid\"] == "

@@ -29,9 +29,10 @@
  *	dontneed R		madvise(MADV_DONTNEED)
  *	holes R			the same of every second page, locked or not
  *	lock R			mlock()
- *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so long
- *	steps R N MS		work of so many ms of processor time that uses R, N times; says how long a
- *				step took
+ *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so
+ *				long
+ *	steps R N MS		work of so many ms of processor time that uses R, N times; says how
+ *				long a step took
  *	spin N			start threads on the N next CPUs that never sleep
  *	storm THREADS N		threads that MADV_DONTNEED a page of their own N times
  *	alloc ORDER PIECES COMPACT	allocate as a driver does
@@ -579,7 +580,8 @@ static const struct {
 	{ "touch", do_touch }, { "node", do_node }, { "cpu", do_cpu },
 	{ "notify", do_notify }, { "unnotify", do_unnotify }, { "counts", print_counts },
 	{ "pfns", do_pfns }, { "move", do_move }, { "mbind", do_mbind },
-	{ "migrate", do_migrate }, { "offline", do_offline }, { "anywhere", do_anywhere }, { "unmap", do_unmap },
+	{ "migrate", do_migrate }, { "offline", do_offline }, { "anywhere", do_anywhere },
+	{ "unmap", do_unmap },
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
 	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },

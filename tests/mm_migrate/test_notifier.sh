@@ -66,7 +66,7 @@ t_eq "soft offlining of a page" "$(ev_get $wait pfn 'f["reason"] == "memory_fail
 mm node 0 huge 1 pfns 0 notify 0 list 0 move 0 1
 t_eq "a huge page is one wait of 512 pages" "$(ev_get $wait pfn "$moved") $(ev_get $wait pages "$moved")" "$(said pfn | head -1) 512"
 mm map 8 notify 0 interval 100 vma 0
-t_eq "a driver moves pages" "$(said done) $(ev_n $wait 'f["event"] == "migrate"')" "8 1"
+t_eq "a driver moves pages" "$(said "done") $(ev_n $wait 'f["event"] == "migrate"')" "8 1"
 
 # --- one that was there before; two-pass ones ---
 

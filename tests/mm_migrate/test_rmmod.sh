@@ -37,9 +37,9 @@ one_round() {
 
 # Where kprobes, ftrace and the file systems would still know of us.
 leftovers() {
-	grep -hE 'mm_migrate_trace|kstall' /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions $TRACEFS/set_event /proc/kallsyms
+	grep -hE 'mm_migrate_trace|kstall' /sys/kernel/debug/kprobes/list "$TRACEFS"/enabled_functions "$TRACEFS"/set_event /proc/kallsyms
 	comm -13 "$work/kprobes" <(probed)
-	ls -d /sys/kernel/debug/mm_migrate_trace $TRACEFS/events/mm_migrate /sys/module/mm_migrate_trace 2>/dev/null
+	ls -d /sys/kernel/debug/mm_migrate_trace "$TRACEFS"/events/mm_migrate /sys/module/mm_migrate_trace 2>/dev/null
 }
 probed() { awk '{ print $1, $3 }' /sys/kernel/debug/kprobes/list | sort; }
 

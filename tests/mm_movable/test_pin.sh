@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # description: pins for long are told with what they cost, and pages that move because they are pinned or their memory is removed
 cd ../mm_migrate || exit
+# shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh
-plan 17
+plan 16
 
 pin=mm_pin wait=mm_migrate_mmu_notifier_wait batch=mm_migrate_batch
 grep -q '^Node [01], zone  Movable' /proc/zoneinfo || skip_all "no movable memory"
@@ -14,7 +15,7 @@ mine() { echo "f[\"tgid\"] == $(said pid)"; }
 # --- pages that were there, in movable memory ---
 
 mm map 64 pfns 0 notify 0 list 1000 pin 0 1 pfns 0
-t_eq "64 pages: one pin" "$(said done) $(ev_get $pin pages "$(mine)") $(ev_get $pin pinned "$(mine)") $(ev_get $pin result "$(mine)")" "64 64 64 0"
+t_eq "64 pages: one pin" "$(said "done") $(ev_get $pin pages "$(mine)") $(ev_get $pin pinned "$(mine)") $(ev_get $pin result "$(mine)")" "64 64 64 0"
 t_eq "64 pages: whose, where" "$(ev_get $pin start "$(mine)") $(ev_get $pin owner_pid "$(mine)") $(ev_get $pin write "$(mine)")" "$(said start) $(said pid) 1"
 t_eq "64 pages: who asked" "$(ev_get $pin caller "$(mine)") $(ev_get $pin caller_module "$(mine)") $(ev_get $pin via "$(mine)")" "mock_pin_pages mock_mm pin"
 t_eq "64 pages: all had to move" "$(ev_get $pin moved "$(mine)") $(ev_get $pin move_failed "$(mine)")" "64 0"
@@ -31,7 +32,7 @@ t_eq "20 pages that were not there: none moves" "$(ev_get $pin pinned "$(mine)")
 mm reserve 20 pin 0 3
 t_eq "by pin_user_pages_fast()" "$(ev_sum $pin pinned "$(mine)") $(ev_get $pin via "$(mine)" | sort -u)" "20 fast"
 mm map 20 pin 0 0 pin 0 2
-t_eq "pins that do not last are not told" "$(said done | xargs) $(ev_n $pin "$(mine)")" "20 20 0"
+t_eq "pins that do not last are not told" "$(said "done" | xargs) $(ev_n $pin "$(mine)")" "20 20 0"
 mm map 20 unmap 0 pin 0 1
 t_eq "a pin that fails" "$(said errno) $(ev_get $pin result "$(mine)") $(ev_get $pin pinned "$(mine)")" "14 -14 0"
 
@@ -50,6 +51,8 @@ hotplug="f[\"reason\"] == \"memory_hotplug\" && f[\"owner_pid\"] == $(said pid)"
 touch "$work/removed"
 wait $!
 t_eq "a wait for each page that was in it" "$(ev_get $wait pfn "$hotplug" | sort)" "$(sort <<<"$there")"
+ev_lines $wait | head -3 | diag
+grep memory_hotplug "$work/trace" | head -3 | diag
 t_eq "it is not the program that waits" "$(ev_n $wait "$hotplug && f[\"pid\"] != $(said pid) && f[\"callback\"] == \"mock_mm_invalidate\"")" "$(wc -l <<<"$there")"
 t_no_losses
 t_eq "nothing is left in the table" "$(status_field mm_migrate_trace table tasks in_use)" 0
