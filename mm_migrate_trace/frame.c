@@ -135,7 +135,9 @@ static u8 mm_why(const struct mm_task *task)
 	int i;
 
 	for (i = task->nr - 1; i >= 0; i--) {
-		if (task->frame[i].kind == MM_IN_BATCH || task->frame[i].kind == MM_IN_SCAN)
+		u8 kind = task->frame[i].kind;
+
+		if (kind == MM_IN_BATCH || kind == MM_IN_SCAN || kind == MM_IN_DEVICE)
 			return task->frame[i].reason;
 	}
 	if (task->nr && task->frame[task->nr - 1].kind == MM_IN_UNMAP)

@@ -9,7 +9,7 @@
  * that interrupt other CPUs.
  *
  * What is hooked and which event needs it stands in the tables here; the probes are in migrate.c,
- * notifier.c, tlb.c, alloc.c and pin.c, what they know of each other in frame.c.
+ * notifier.c, tlb.c, alloc.c, device.c and pin.c, what they know of each other in frame.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -41,11 +41,16 @@ static struct kstall_inflight *tables[] = {
 /* What is inside before what it is inside of; the callbacks last, as there may be more. */
 enum {
 	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
+	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM,
 	H_PIN, H_PIN_FAST, H_PIN_REMOTE, H_PIN_UNLOCKED,
 	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
 	H_REGISTER, H_INSERT,
 	H_CALLBACK,
 };
+
+#define VMA(_name, _function, _enter)					\
+	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_device_call), _enter, mm_vma_return, \
+		    .sleeps = true)
 
 #define PIN(_name, _function, _enter)					\
 	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_pin_call), _enter, mm_pin_return, \
@@ -75,6 +80,11 @@ static struct kstall_hook hooks[] = {
 	[H_THP] = KSTALL_PAIR("thp", NULL, "do_huge_pmd_anonymous_page",
 			      sizeof(struct mm_thp_call), mm_thp_enter, mm_thp_return,
 			      .sleeps = true),
+	[H_VMA_SETUP] = VMA("vma_setup", "migrate_vma_setup", mm_vma_setup_enter),
+	[H_VMA_PAGES] = VMA("vma_pages", "migrate_vma_pages", mm_vma_pages_enter),
+	[H_VMA_FINALIZE] = VMA("vma_finalize", "migrate_vma_finalize", mm_vma_finalize_enter),
+	[H_HMM] = KSTALL_PAIR("hmm", NULL, "hmm_range_fault", sizeof(struct mm_device_call),
+			      mm_hmm_enter, mm_hmm_return, .sleeps = true),
 	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter),
 	[H_PIN_FAST] = PIN("pin_fast", "pin_user_pages_fast", mm_pin_fast_enter),
 	[H_PIN_REMOTE] = PIN("pin_remote", "pin_user_pages_remote", mm_pin_remote_enter),
@@ -99,11 +109,13 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 
 #define CALLBACK_HOOKS	GENMASK_ULL(H_CALLBACK + MM_NR_CALLBACKS - 1, H_CALLBACK)
 
+#define VMA_HOOKS	GENMASK_ULL(H_VMA_FINALIZE, H_VMA_SETUP)
+#define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM))
 #define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
 
 /* What pushes frames. */
 #define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | \
-			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | PIN_HOOKS)
+			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | PIN_HOOKS | DEVICE_HOOKS)
 
 /* Why somebody waits or flushes needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
@@ -113,9 +125,11 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(mm_migrate_mmu_notifier_wait, WAIT_HOOKS,
-		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN), .tables = BIT(T_TASKS)),
+		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN) | VMA_HOOKS,
+		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_notifier, WAIT_HOOKS,
-		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN), .tables = BIT(T_TASKS)),
+		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN) | VMA_HOOKS,
+		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_batch, BATCH_HOOKS | BIT_ULL(H_WAIT),
 		     .optional = BIT_ULL(H_MOVED) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
@@ -123,6 +137,8 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
+	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
+		     .optional = BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_pin, PIN_HOOKS,
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
 		     .tables = BIT(T_TASKS)),

@@ -18,6 +18,8 @@ enum mm_frame_kind {
 	MM_IN_COMPACT,	/* try_to_compact_pages() */
 	MM_IN_THP,	/* do_huge_pmd_anonymous_page() */
 	MM_IN_PIN,	/* pin_user_pages() and its like */
+	MM_IN_DEVICE,	/* migrate_vma_setup() and what follows it */
+	MM_IN_HMM,	/* hmm_range_fault() */
 };
 
 /**
@@ -231,6 +233,14 @@ struct mm_pin_call {
 	bool write;
 };
 
+/* migrate_vma_setup(), migrate_vma_pages(), migrate_vma_finalize(), hmm_range_fault() */
+struct mm_device_call {
+	const void *args;
+	u64 start_ns;
+	unsigned long sp;
+	u8 phase;
+};
+
 /* migrate.c */
 #ifdef HAVE_MM_MIGRATE_LARGE_SPLIT
 void mm_on_migrated(void *hook, unsigned long succeeded, unsigned long failed,
@@ -269,6 +279,14 @@ bool mm_thp_enter(void *data, struct pt_regs *regs);
 void mm_thp_return(void *data, struct pt_regs *regs);
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
 void mm_find_caller(struct mm_caller *caller);
+
+/* device.c */
+bool mm_vma_setup_enter(void *data, struct pt_regs *regs);
+bool mm_vma_pages_enter(void *data, struct pt_regs *regs);
+bool mm_vma_finalize_enter(void *data, struct pt_regs *regs);
+void mm_vma_return(void *data, struct pt_regs *regs);
+bool mm_hmm_enter(void *data, struct pt_regs *regs);
+void mm_hmm_return(void *data, struct pt_regs *regs);
 
 /* pin.c */
 bool mm_pin_enter(void *data, struct pt_regs *regs);

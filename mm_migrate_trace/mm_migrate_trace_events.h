@@ -25,6 +25,7 @@ KSTALL_DECLARE_TIMED_EVENT(mm_migrate_notifier);
 KSTALL_DECLARE_TIMED_EVENT(mm_migrate_batch);
 KSTALL_DECLARE_TIMED_EVENT(mm_compaction_stall);
 KSTALL_DECLARE_TIMED_EVENT(mm_thp_fallback);
+KSTALL_DECLARE_TIMED_EVENT(mm_migrate_device);
 KSTALL_DECLARE_TIMED_EVENT(mm_pin);
 KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
@@ -77,6 +78,15 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
 #define mm_show_fallback(val)						\
 	__print_symbolic(val, { 0, "alloc" }, { 1, "charge" }, { 2, "unsuitable_vma" })
+
+/* mm_migrate_device: phase */
+#define MM_PHASE_SETUP		0
+#define MM_PHASE_PAGES		1
+#define MM_PHASE_FINALIZE	2
+#define MM_PHASE_HMM		3
+
+#define mm_show_phase(val)						\
+	__print_symbolic(val, { 0, "setup" }, { 1, "pages" }, { 2, "finalize" }, { 3, "hmm" })
 
 /* mm_pin: via */
 #define MM_PIN_PIN		0
@@ -165,6 +175,30 @@ struct kstall_mm_fallback {
 	struct mm_caller caller;
 	u32 gfp;
 	u8 asked;
+};
+
+/**
+ * struct kstall_mm_device - rest of mm_migrate_device
+ * @id: identity of the task that does it
+ * @mm: whose pages they are
+ * @frame: what was counted meanwhile
+ * @caller: the driver's function
+ * @start: first address
+ * @pages: asked for
+ * @result: 0 or an error
+ * @phase: MM_PHASE_*
+ * @from_device: they come from the device
+ */
+struct kstall_mm_device {
+	struct kstall_id id;
+	const struct mm_struct *mm;
+	struct mm_frame frame;
+	struct mm_caller caller;
+	u64 start;
+	u64 pages;
+	int result;
+	u8 phase;
+	bool from_device;
 };
 
 /**
@@ -597,6 +631,80 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
 		  mm_show_fallback(__entry->cause), __entry->order,
 		  show_gfp_flags(__entry->gfp_flags), __entry->address, __entry->caller,
 		  __entry->caller_module, __entry->duration_us, __entry->duration_ns)
+);
+
+/**
+ * mm_migrate_device - a driver has moved pages to or from its device, or had them made present
+ *
+ * A driver that shares a process's memory moves pages in three phases; in between it copies them.
+ * One whose device has its own page tables has the pages it needs made present.
+ *
+ * @owner_pid: process whose memory it is, 0 if the kernel does not know
+ * @owner_comm: its name
+ * @phase: setup: migrate_vma_setup(), the pages are isolated and unmapped; pages:
+ *	migrate_vma_pages(), the new ones take their place; finalize: migrate_vma_finalize(), they
+ *	are mapped; hmm: hmm_range_fault()
+ * @caller: the driver's function
+ * @caller_module: its module
+ * @start: first address
+ * @pages: in the range, of 4 KiB
+ * @done: pages that can move (setup) or have (pages, finalize); that are present (hmm)
+ * @from_device: they come from the device's memory; 0 for hmm
+ * @notifier_ns: of duration_ns waiting for mmu_notifiers
+ * @tlb_ns: of duration_ns in TLB flushes that interrupted other CPUs
+ * @duration_us: duration_ns in µs, rounded down
+ * @duration_ns: how long it took
+ * @result: 0 or a negative errno; hmm: -16 (EBUSY) if the range changed meanwhile, and the driver
+ *	tries again
+ *
+ * Arguments: duration_ns, start, done, result, struct.
+ * Parameter: mm_migrate_device_min_ns.
+ * Overhead: a function pair and a walk of the stack a phase, a function pair an invalidation with
+ * notifiers and a shootdown.
+ * Reach: 6.1 and later. Only what goes through these functions: not migrate_device_range(). That a
+ * program touched a page in the device's memory shows as its driver's phases, with from_device.
+ */
+KSTALL_TRACE_EVENT(mm_migrate_device,
+	TP_PROTO(u64 duration_ns, u64 start, u64 done, int result,
+		 const struct kstall_mm_device *d),
+	TP_ARGS(duration_ns, start, done, result, d),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		MM_OWNER_FIELDS
+		__field(u8, phase)
+		MM_SYMBOL_FIELD(caller)
+		KSTALL_NAME_FIELD(caller_module)
+		__field(u64, start)
+		__field(u64, pages)
+		__field(u64, done)
+		__field(bool, from_device)
+		__field(u64, notifier_ns)
+		__field(u64, tlb_ns)
+		__field(u64, duration_us)
+		__field(u64, duration_ns)
+		__field(s32, result)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&d->id);
+		MM_OWNER_ASSIGN(d->mm);
+		__entry->phase = d->phase;
+		MM_SYMBOL_ASSIGN(caller, d->caller.symbol);
+		KSTALL_NAME_ASSIGN(caller_module, d->caller.module);
+		__entry->start = start;
+		__entry->pages = d->pages;
+		__entry->done = done;
+		__entry->from_device = d->from_device;
+		__entry->notifier_ns = d->frame.notifier_ns;
+		__entry->tlb_ns = d->frame.tlb_ns;
+		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
+		__entry->duration_ns = duration_ns;
+		__entry->result = result;
+	),
+	TP_printk(MM_OWNER_FMT " phase=%s caller=%s caller_module=%s start=0x%llx pages=%llu done=%llu from_device=%d notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%d",
+		  MM_OWNER_ARGS, mm_show_phase(__entry->phase), __entry->caller,
+		  __entry->caller_module, __entry->start, __entry->pages, __entry->done,
+		  __entry->from_device, __entry->notifier_ns, __entry->tlb_ns,
+		  __entry->duration_us, __entry->duration_ns, __entry->result)
 );
 
 /**

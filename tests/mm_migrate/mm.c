@@ -39,6 +39,7 @@
  *	pin R FLAGS, hmm R, vma R
  *				have the driver do it: 1 long-term, 2 fast
  *	enter CGROUP		from now on belong to it
+ *	hmm_fails R		the same where nothing is mapped
  *	repeat N WORD ARGS... end	the words in between, N times
  *	sleep MS
  *	tell FILE		tell others
@@ -541,6 +542,17 @@ static void do_pin(void)
 }
 
 static void do_hmm(void) { range(MOCK_MM_HMM, next_region()); }
+
+/* It has to. */
+static void do_hmm_fails(void)
+{
+	struct region *r = next_region();
+	struct mock_mm_range range = { .start = (uintptr_t)r->start, .pages = r->pages };
+
+	if (!ioctl(fd, MOCK_MM_HMM, &range))
+		die("hmm did not fail");
+}
+
 static void do_vma(void) { range(MOCK_MM_VMA, next_region()); }
 static void do_sleep(void) { ms_sleep(next_long()); }
 static void do_tell(void) { check(creat(next(), 0600), "creat"); }
@@ -585,6 +597,7 @@ static const struct {
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
 	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
+	{ "hmm_fails", do_hmm_fails },
 	{ "vma", do_vma }, { "repeat", do_repeat }, { "sleep", do_sleep },
 	{ "enter", do_enter }, { "tell", do_tell }, { "until", do_until },
 };

@@ -3,7 +3,7 @@
 cd ../mm_migrate || exit
 # shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh
-plan 17
+plan 18
 
 pin=mm_pin wait=mm_migrate_mmu_notifier_wait batch=mm_migrate_batch
 grep -q '^Node [01], zone  Movable' /proc/zoneinfo || skip_all "no movable memory"
@@ -41,19 +41,26 @@ t_eq "a pin that fails" "$(said errno) $(ev_get $pin result "$(mine)") $(ev_get 
 ./mm map 2000 pfns 0 notify 0 interval 200 tell "$work/mapped" until "$work/removed" >"$work/out" &
 wait_until 60 test -e "$work/mapped"
 block=$((0x$(</sys/devices/system/memory/block_size_bytes) / 4096))
-# a block that is movable as a whole, with some of its pages
-memory=$(said pfn | while read -r pfn; do echo $((pfn / block)); done | sort -n | uniq -c | sort -rn | while read -r _ n; do
-	! grep -q '^Movable' /sys/devices/system/memory/memory"$n"/valid_zones || { echo "$n"; break; }
+# Blocks that are movable as a whole, those with most of its pages first; one may be busy with something else.
+candidates=$(said pfn | while read -r pfn; do echo $((pfn / block)); done | sort -n | uniq -c | sort -rn | while read -r _ n; do
+	! grep -q '^Movable' /sys/devices/system/memory/memory"$n"/valid_zones || echo "$n"
 done)
-ev_clear
-t_ok "memory is removed" eval "echo offline >/sys/devices/system/memory/memory$memory/state"
+remove() {
+	for memory in $candidates; do
+		ev_clear
+		! echo offline >/sys/devices/system/memory/memory"$memory"/state || return 0
+	done 2>/dev/null
+	return 1
+}
+remove && at_exit eval "echo online_movable >/sys/devices/system/memory/memory$memory/state"
+t_eq "memory is removed" $? 0
 snap
-at_exit eval "echo online_movable >/sys/devices/system/memory/memory$memory/state"
 there=$(said pfn | while read -r pfn; do [ $((pfn / block)) != "$memory" ] || echo "$pfn"; done)
 hotplug="f[\"reason\"] == \"memory_hotplug\" && f[\"owner_pid\"] == $(said pid)"
 touch "$work/removed"
 wait $!
-t_eq "a wait for each page that was in it" "$(ev_get $wait pfn "$hotplug" | sort)" "$(sort <<<"$there")"
-t_eq "it is not the program that waits" "$(ev_n $wait "$hotplug && f[\"pid\"] != $(said pid) && f[\"callback\"] == \"mock_mm_invalidate\"")" "$(wc -l <<<"$there")"
+t_range "some of its pages were in it" "$(wc -w <<<"$there")" 1 2000
+t_eq "a wait for each of them" "$(comm -23 <(sort <<<"$there") <(ev_get $wait pfn "$hotplug" | sort))" ""
+t_eq "it is not the program that waits" "$(ev_n $wait "$hotplug && f[\"pid\"] != $(said pid) && f[\"callback\"] == \"mock_mm_invalidate\"")" "$(ev_n $wait "$hotplug")"
 t_no_losses
 t_eq "nothing is left in the table" "$(status_field mm_migrate_trace table tasks in_use)" 0

@@ -291,7 +291,7 @@ static int mock_pin(struct mock_mm_range *arg)
 	return ret;
 }
 
-static int mock_hmm(struct mock_file *file, struct mock_mm_range *arg)
+static noinline int mock_hmm(struct mock_file *file, struct mock_mm_range *arg)
 {
 	struct hmm_range range = {
 		.start = arg->start,
@@ -338,7 +338,7 @@ static void mock_vma_copy(struct migrate_vma *args)
 	}
 }
 
-static int mock_vma_pages(struct mock_mm_range *arg, unsigned long *src, unsigned long *dst)
+static noinline int mock_vma_pages(struct mock_mm_range *arg, unsigned long *src, unsigned long *dst)
 {
 	struct migrate_vma args = {
 		.start = arg->start, .end = arg->start + arg->pages * PAGE_SIZE,

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* device.c - drivers that move pages to and from their device, or have them made present */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/hmm.h>
+#include <linux/migrate.h>
+
+#include "mm_migrate_trace.h"
+#include "mm_migrate_trace_events.h"
+
+static bool mm_device_begin(struct mm_device_call *call, enum mm_frame_kind kind, u8 phase,
+			    struct pt_regs *regs)
+{
+	struct kstall_slot slot;
+	struct mm_frame *frame = mm_push(kind, regs->sp, &slot);
+
+	if (!frame)
+		return false;
+	if (kind == MM_IN_DEVICE)
+		frame->reason = MM_REASON_DEVICE;
+	kstall_inflight_unlock(&slot);
+	call->args = (void *)regs_get_kernel_argument(regs, 0);
+	call->phase = phase;
+	call->sp = regs->sp;
+	call->start_ns = kstall_now();
+	return true;
+}
+
+/* int migrate_vma_setup(struct migrate_vma *args): isolates and unmaps */
+bool mm_vma_setup_enter(void *data, struct pt_regs *regs)
+{
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_SETUP, regs);
+}
+
+/* void migrate_vma_pages(struct migrate_vma *migrate): the new pages take their place */
+bool mm_vma_pages_enter(void *data, struct pt_regs *regs)
+{
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_PAGES, regs);
+}
+
+/* void migrate_vma_finalize(struct migrate_vma *migrate): maps them, or the old ones again */
+bool mm_vma_finalize_enter(void *data, struct pt_regs *regs)
+{
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_FINALIZE, regs);
+}
+
+/* int hmm_range_fault(struct hmm_range *range) */
+bool mm_hmm_enter(void *data, struct pt_regs *regs)
+{
+	return mm_device_begin(data, MM_IN_HMM, MM_PHASE_HMM, regs);
+}
+
+/* Pages that can move, or have moved: the driver goes through the same array itself. */
+static u64 mm_vma_migrating(const struct migrate_vma *args)
+{
+	unsigned long i;
+	u64 nr = 0;
+
+	for (i = 0; i < args->npages; i++)
+		nr += !!(args->src[i] & MIGRATE_PFN_MIGRATE);
+	return nr;
+}
+
+/* A driver may have let go of the VMA before the last phase, which does without it. */
+static const struct mm_struct *mm_vma_mm(const struct mm_device_call *call)
+{
+	const struct migrate_vma *args = call->args;
+
+	if (call->phase == MM_PHASE_FINALIZE)
+		return current->mm;
+	return args->vma ? args->vma->vm_mm : NULL;
+}
+
+static void mm_device_end(const struct mm_device_call *call, struct kstall_mm_device *d,
+			  u64 duration_ns, u64 done)
+{
+	if (!kstall_long_enough(&kstall_event_mm_migrate_device, duration_ns))
+		return;
+	d->id = KSTALL_ID_CURRENT;
+	d->phase = call->phase;
+	mm_find_caller(&d->caller);
+	trace_mm_migrate_device(duration_ns, d->start, done, d->result, d);
+}
+
+/* The arguments are on the caller's stack. */
+void mm_vma_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_device_call *call = data;
+	const struct migrate_vma *args = call->args;
+	struct kstall_mm_device d = { .start = args->start, .mm = mm_vma_mm(call) };
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	if (!mm_pop(call->sp, &d.frame)) {
+		kstall_inflight_unmatched(&mm_tasks);
+		return;
+	}
+	d.pages = (args->end - args->start) >> PAGE_SHIFT;
+	d.from_device = !(args->flags & MIGRATE_VMA_SELECT_SYSTEM);
+	if (call->phase == MM_PHASE_SETUP)
+		d.result = regs_return_value(regs);
+	/* It has counted what it looked at only if it could begin. */
+	mm_device_end(call, &d, duration_ns, d.result ? 0 : mm_vma_migrating(args));
+}
+
+void mm_hmm_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_device_call *call = data;
+	const struct hmm_range *range = call->args;
+	struct kstall_mm_device d = {
+		.start = range->start, .mm = range->notifier ? range->notifier->mm : NULL,
+		.result = regs_return_value(regs),
+	};
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+
+	if (!mm_pop(call->sp, &d.frame)) {
+		kstall_inflight_unmatched(&mm_tasks);
+		return;
+	}
+	d.pages = (range->end - range->start) >> PAGE_SHIFT;
+	mm_device_end(call, &d, duration_ns, d.result ? 0 : d.pages);
+}

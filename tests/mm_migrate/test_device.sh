@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# description: a driver that moves pages in phases, or has them made present, is told with how many, how long and who it is
+. ./lib.sh
+plan 12
+
+device=mm_migrate_device wait=mm_migrate_mmu_notifier_wait
+load mock_mm
+trace $device $wait mm_migrate_notifier
+teach
+mine() { echo "f[\"owner_pid\"] == $(said pid) && f[\"phase\"] == \"$1\""; }
+
+mm map 32 notify 0 list 2000 vma 0
+t_eq "32 pages move" "$(said "done")" 32
+t_eq "in three phases, in order" "$(ev_get $device phase "f[\"owner_pid\"] == $(said pid)" | xargs)" "setup pages finalize"
+t_eq "of which" "$(ev_n $device "f[\"start\"] == \"$(said start)\" && f[\"pages\"] == 32 && f[\"done\"] == 32 && f[\"from_device\"] == 0 && f[\"result\"] == 0")" 3
+t_eq "by whom" "$(ev_get $device caller "$(mine setup)") $(ev_get $device caller_module "$(mine setup)") $(ev_get $device caller_module "$(mine finalize)")" "mock_vma_pages mock_mm mock_mm"
+t_range "the first waited for the notifier" "$(ev_get $device notifier_ns "$(mine setup)")" 2000000 "$(ev_get $device duration_ns "$(mine setup)")"
+t_eq "which says why it was called" "$(ev_get $wait reason 'f["event"] == "migrate"' | sort -u)" device
+t_eq "how long" "$(ev_n $device 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $device)"
+
+mm reserve 48 notify 0 interval 0 hmm 0
+t_eq "48 pages are made present" "$(said "done") $(ev_get $device phase "f[\"owner_pid\"] == $(said pid)")" "48 hmm"
+t_eq "of which, by whom" "$(ev_get $device pages "$(mine hmm)") $(ev_get $device "done" "$(mine hmm)") $(ev_get $device caller "$(mine hmm)") $(ev_get $device result "$(mine hmm)")" "48 48 mock_hmm 0"
+mm reserve 8 notify 0 interval 0 protect 0 unmap 0 hmm_fails 0
+t_eq "nothing is mapped there: an error" "$(ev_get $device result "$(mine hmm)") $(ev_get $device "done" "$(mine hmm)")" "-14 0"
+t_no_losses
+t_eq "nothing is left in the table" "$(status_field mm_migrate_trace table tasks in_use)" 0
