@@ -271,13 +271,13 @@ struct kstall_mm_flush {
  * @start: first address of the range
  * @end: address behind it
  * @event: what the kernel tells drivers: unmap, clear (pages move), protection_vma,
- *	protection_page, soft_dirty, release (the address space ends), migrate (to or from a device),
- *	exclusive
+ *	protection_page, soft_dirty, release (the address space ends), migrate (to or from a
+ *	device), exclusive
  * @blockable: callbacks may sleep
  * @reason: why: the migration's reason (compaction, memory_failure, memory_hotplug, syscall,
  *	mbind, numa, contig_range, longterm_pin, demotion, damon); device: a driver moves pages to
- *	or from its memory; split: a huge page is split; numa_scan: NUMA balancing looks who uses the
- *	pages; none: it is no migration (munmap, copy on write, mprotect …)
+ *	or from its memory; split: a huge page is split; numa_scan: NUMA balancing looks who uses
+ *	the pages; none: it is no migration (munmap, copy on write, mprotect …)
  * @pfn: first page of the folio that is moved, if it is a migration or a split
  * @pages: its pages, else 0
  * @src_node: its NUMA node, -1 if there is none

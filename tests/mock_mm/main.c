@@ -203,7 +203,7 @@ static void mock_keep(struct mock_file *file, struct page *page, unsigned int or
 }
 
 /* As ttm_pool and others do: one large piece, else the same in single pages. */
-static noinline bool mock_alloc_piece(struct mock_file *file, struct mock_mm_alloc *arg)
+static noinline __noclone bool mock_alloc_piece(struct mock_file *file, struct mock_mm_alloc *arg)
 {
 	gfp_t gfp = arg->compact ? GFP_KERNEL | __GFP_NOWARN | __GFP_RETRY_MAYFAIL
 				 : GFP_NOWAIT | __GFP_NOWARN;
@@ -257,7 +257,7 @@ static void mock_free(struct mock_file *file)
 
 /* ---- the caller's pages ---- */
 
-static noinline int mock_pin_pages(const struct mock_mm_range *arg, struct page **pages)
+static noinline __noclone int mock_pin_pages(const struct mock_mm_range *arg, struct page **pages)
 {
 	unsigned int flags = FOLL_WRITE | (arg->flags & MOCK_MM_LONGTERM ? FOLL_LONGTERM : 0);
 	int ret;
@@ -291,7 +291,7 @@ static int mock_pin(struct mock_mm_range *arg)
 	return ret;
 }
 
-static noinline int mock_hmm(struct mock_file *file, struct mock_mm_range *arg)
+static noinline __noclone int mock_hmm(struct mock_file *file, struct mock_mm_range *arg)
 {
 	struct hmm_range range = {
 		.start = arg->start,
@@ -338,7 +338,8 @@ static void mock_vma_copy(struct migrate_vma *args)
 	}
 }
 
-static noinline int mock_vma_pages(struct mock_mm_range *arg, unsigned long *src, unsigned long *dst)
+static noinline __noclone int mock_vma_pages(struct mock_mm_range *arg, unsigned long *src,
+					     unsigned long *dst)
 {
 	struct migrate_vma args = {
 		.start = arg->start, .end = arg->start + arg->pages * PAGE_SIZE,
