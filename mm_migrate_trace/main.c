@@ -57,7 +57,8 @@ enum {
 		    .sleeps = true)
 
 #define CALLBACK(_n)							\
-	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, sizeof(struct mm_callback_call), \
+	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, NULL,		\
+					    sizeof(struct mm_callback_call),	\
 					    mm_callback_enter, mm_callback_return, .sleeps = true)
 
 static struct kstall_hook hooks[] = {
@@ -147,8 +148,8 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_TASKS)),
 };
 
-/* kstall.place(); also where frames of disarmed hooks are told from those of armed ones. */
-static bool mm_hooks_placed(u64 wanted)
+/* kstall.update(); also where frames of disarmed hooks are told from those of armed ones. */
+static bool mm_update(u64 wanted)
 {
 	static u64 before;	/* protected by kstall.lock */
 
@@ -177,7 +178,7 @@ static int __init mm_migrate_trace_init(void)
 	mm_quiet_waits = alloc_percpu(struct kstall_count);
 	if (!mm_too_deep || !mm_quiet_waits)
 		goto err;
-	kstall.place = mm_hooks_placed;
+	kstall.update = mm_update;
 	ret = kstall_init();
 	if (ret)
 		goto err;

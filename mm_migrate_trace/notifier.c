@@ -183,13 +183,11 @@ static bool mm_place_one(u64 note)
 		return false;
 	}
 	mm_callbacks[slot] = cb;
-	kstall_hook_place(&mm_callback_hooks[slot], fn, mm_callbacks[slot].symbol,
-			  cb.module[0] ? mm_callbacks[slot].module : NULL);
-	return true;
+	return kstall_hook_place(&mm_callback_hooks[slot], fn);
 }
 
 /**
- * mm_place() - kstall.place() for callbacks
+ * mm_place() - kstall.update() for callbacks
  * @wanted: somebody wants to know of callbacks; then the hooks that learn are armed
  *
  * Return: true if one was placed.
