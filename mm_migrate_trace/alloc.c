@@ -174,7 +174,7 @@ void mm_thp_return(void *data, struct pt_regs *regs)
 		kstall_inflight_unmatched(&mm_tasks);
 		return;
 	}
-	if (!(regs_return_value(regs) & VM_FAULT_FALLBACK))
+	if (!(regs_return_value(regs) & (__force unsigned long)VM_FAULT_FALLBACK))
 		return;
 	if (!kstall_long_enough(&kstall_event_mm_thp_fallback, duration_ns))
 		return;

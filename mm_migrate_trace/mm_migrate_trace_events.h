@@ -55,6 +55,13 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 	__print_symbolic(val, { 0, "async" }, { 1, "sync_light" }, { 2, "sync" },	\
 			 { 3, "sync_no_copy" })
 
+/* The kernel's names of gfp flags; sparse has not enough memory for them. */
+#ifdef __CHECKER__
+#define mm_show_gfp(val)	""
+#else
+#define mm_show_gfp(val)	show_gfp_flags(val)
+#endif
+
 /* MM_COMPACT_* */
 #define mm_show_compact(val)						\
 	__print_symbolic(val, { 0, "skipped" }, { 1, "deferred" }, { 2, "partial_skipped" }, \
@@ -564,7 +571,7 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
 		__entry->result = result;
 	),
 	TP_printk(KSTALL_ID_FMT " order=%u gfp_flags=%s prio=%s caller=%s caller_module=%s moved=%u notifier_ns=%llu tlb_ns=%llu duration_us=%llu duration_ns=%llu result=%s",
-		  KSTALL_ID_ARGS, __entry->order, show_gfp_flags(__entry->gfp_flags),
+		  KSTALL_ID_ARGS, __entry->order, mm_show_gfp(__entry->gfp_flags),
 		  mm_show_prio(__entry->prio), __entry->caller, __entry->caller_module,
 		  __entry->moved, __entry->notifier_ns, __entry->tlb_ns, __entry->duration_us,
 		  __entry->duration_ns, mm_show_compact(__entry->result))
@@ -629,7 +636,7 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
 	TP_printk(KSTALL_ID_FMT " asked=%s cause=%s order=%u gfp_flags=%s address=0x%llx caller=%s caller_module=%s duration_us=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, mm_show_asked(__entry->asked),
 		  mm_show_fallback(__entry->cause), __entry->order,
-		  show_gfp_flags(__entry->gfp_flags), __entry->address, __entry->caller,
+		  mm_show_gfp(__entry->gfp_flags), __entry->address, __entry->caller,
 		  __entry->caller_module, __entry->duration_us, __entry->duration_ns)
 );
 
