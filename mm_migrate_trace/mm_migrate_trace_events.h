@@ -445,8 +445,9 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
  * @thp_split: huge pages split because no huge page was free for them
  * @src_node: NUMA node of the first page asked for
  * @dst_node: NUMA node the first page moved went to, -1 if none did
- * @waits: waits for mmu_notifiers, as in mm_migrate_mmu_notifier_wait
- * @notifier_ns: of duration_ns in these, and in finding out that there was none to wait for
+ * @waits: invalidations of address spaces that have or had mmu_notifiers, also where in the end
+ *	no driver covers the range
+ * @notifier_ns: of duration_ns in these
  * @shootdowns: TLB flushes that interrupted other CPUs
  * @tlb_ns: of duration_ns in these
  * @duration_ns: how long it took

@@ -273,7 +273,7 @@ static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_
 	mm_look(task, ctx);
 	for (i = 0; i < task->nr; i++) {
 		task->frame[i].notifier_ns += wait_ns;
-		task->frame[i].waits += !!window->nr;
+		task->frame[i].waits++;
 	}
 	nr = task->nr;
 	kstall_inflight_unlock(&slot);
