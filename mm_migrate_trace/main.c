@@ -48,13 +48,17 @@ enum {
 	H_CALLBACK,
 };
 
-#define VMA(_name, _function, _enter)					\
+/*
+ * Of these only the ones that say so are called by more tasks at a time than two a CPU; pools for
+ * many cost a node with many CPUs megabytes each.
+ */
+#define VMA(_name, _function, _enter, ...)				\
 	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_device_call), _enter, mm_vma_return, \
-		    .sleeps = true)
+		    __VA_ARGS__)
 
-#define PIN(_name, _function, _enter)					\
+#define PIN(_name, _function, _enter, ...)				\
 	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_pin_call), _enter, mm_pin_return, \
-		    .sleeps = true)
+		    __VA_ARGS__)
 
 #define CALLBACK(_n)							\
 	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, NULL,		\
@@ -81,12 +85,12 @@ static struct kstall_hook hooks[] = {
 	[H_THP] = KSTALL_PAIR("thp", NULL, "do_huge_pmd_anonymous_page",
 			      sizeof(struct mm_thp_call), mm_thp_enter, mm_thp_return,
 			      .sleeps = true),
-	[H_VMA_SETUP] = VMA("vma_setup", "migrate_vma_setup", mm_vma_setup_enter),
+	[H_VMA_SETUP] = VMA("vma_setup", "migrate_vma_setup", mm_vma_setup_enter, .sleeps = true),
 	[H_VMA_PAGES] = VMA("vma_pages", "migrate_vma_pages", mm_vma_pages_enter),
 	[H_VMA_FINALIZE] = VMA("vma_finalize", "migrate_vma_finalize", mm_vma_finalize_enter),
 	[H_HMM] = KSTALL_PAIR("hmm", NULL, "hmm_range_fault", sizeof(struct mm_device_call),
 			      mm_hmm_enter, mm_hmm_return, .sleeps = true),
-	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter),
+	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter, .sleeps = true),
 	[H_PIN_FAST] = PIN("pin_fast", "pin_user_pages_fast", mm_pin_fast_enter),
 	[H_PIN_REMOTE] = PIN("pin_remote", "pin_user_pages_remote", mm_pin_remote_enter),
 	[H_PIN_UNLOCKED] = PIN("pin_unlocked", "pin_user_pages_unlocked", mm_pin_unlocked_enter),

@@ -29,13 +29,6 @@ KSTALL_DECLARE_TIMED_EVENT(mm_migrate_device);
 KSTALL_DECLARE_TIMED_EVENT(mm_pin);
 KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 
-/* sparse cannot make a string of that many names. */
-#ifdef __CHECKER__
-#define mm_show_gfp(flags)	__print_flags(flags, "|", { 1, "" })
-#else
-#define mm_show_gfp(flags)	show_gfp_flags(flags)
-#endif
-
 /* MM_REASON_* */
 #define mm_show_reason(val)						\
 	__print_symbolic(val, { 0, "compaction" }, { 1, "memory_failure" },	\
@@ -61,6 +54,13 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 #define mm_show_mode(val)						\
 	__print_symbolic(val, { 0, "async" }, { 1, "sync_light" }, { 2, "sync" },	\
 			 { 3, "sync_no_copy" })
+
+/* The kernel's names of gfp flags; sparse has not enough memory for them. */
+#ifdef __CHECKER__
+#define mm_show_gfp(val)	""
+#else
+#define mm_show_gfp(val)	show_gfp_flags(val)
+#endif
 
 /* MM_COMPACT_* */
 #define mm_show_compact(val)						\
@@ -445,7 +445,8 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
  * @thp_split: huge pages split because no huge page was free for them
  * @src_node: NUMA node of the first page asked for
  * @dst_node: NUMA node the first page moved went to, -1 if none did
- * @waits: waits for mmu_notifiers
+ * @waits: invalidations of address spaces that have or had mmu_notifiers, also where in the end
+ *	no driver covers the range
  * @notifier_ns: of duration_ns in these
  * @shootdowns: TLB flushes that interrupted other CPUs
  * @tlb_ns: of duration_ns in these

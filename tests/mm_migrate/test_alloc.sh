@@ -48,7 +48,7 @@ t_eq "with the flags of the allocation" "$(ev_n $fallback "$faults && f[\"gfp_fl
 
 mm alloc 9 20 0
 n=$(grep -oP 'fallbacks=\K\d+' "$work/out")
-driver="f[\"asked\"] == \"driver\" && f[\"tgid\"] == $(said pid)"
+driver="f[\"asked\"] == \"driver\" && f[\"order\"] == 9 && f[\"tgid\"] == $(said pid)"
 t_range "a driver falls back" "$n" 1 20
 t_eq "as often as it says" "$(ev_n $fallback "$driver && f[\"order\"] == 9 && f[\"cause\"] == \"alloc\"")" "$n"
 t_eq "which driver" "$(ev_get $fallback caller "$driver" | sort -u) $(ev_get $fallback caller_module "$driver" | sort -u)" "mock_alloc_piece mock_mm"

@@ -28,6 +28,7 @@ t_eq "from node 0 to node 1" "$(ev_sum $batch moved "$mine && f[\"src_node\"] ==
 t_range "the region was among them" "$(ev_sum $batch moved "$mine")" 200 100000
 t_range "each of its pages had the driver asked" "$(ev_n $wait "$mine && f[\"callback\"] == \"mock_mm_invalidate\" && f[\"pages\"] == 1 && f[\"src_node\"] == 0")" 200 100000
 t_eq "which took its time" "$(ev_n $wait "$mine && f[\"callback_ns\"] < 500000")" 0
-t_eq "the batches' waits are the waits" "$(ev_sum $batch waits "$mine")" "$(ev_n $wait "$mine")"
+# Pages outside of the region move too; there nobody is asked.
+t_range "the batches' waits are the waits, and those without a driver" "$(ev_sum $batch waits "$mine")" "$(ev_n $wait "$mine")" "$(ev_sum $batch moved "$mine")"
 t_range "NUMA scans have the driver asked too" "$(ev_n $wait 'f["reason"] == "numa_scan" && f["event"] == "protection_vma"')" 1 100000
 t_no_losses

@@ -56,7 +56,7 @@ struct mock_mm_alloc {
  * @pages: how many
  * @flags: MOCK_MM_PIN: MOCK_MM_LONGTERM, MOCK_MM_FAST
  * @done: out: pages for which it was done
- * @pad: 0
+ * @pad: unused
  */
 struct mock_mm_range {
 	__u64 start;
