@@ -39,7 +39,7 @@ t_key() {
 	file=$(<"$fixture/proc/keys")
 	# of a signature only what the doctor reads of it: commonName, the length of it all, the mark at its end
 	signature='0\x82\x01\x02\x06\x03\x55\x04\x03\x0c\x0bkstall test1\x18'
-	printf "$signature"'\0\0\x02\0\0\0\0\0\0\0\0\x18~Module signature appended~\n' >>"$ko"
+	printf %b "$signature"'\0\0\x02\0\0\0\0\0\0\0\0\x18~Module signature appended~\n' >>"$ko"
 	doctor --root "$fixture"
 	t_says "signed with an unknown key: enroll it" "^  FAIL  ${modules[0]}: is signed by \"kstall test\", whose key the kernel does not have" \
 		'^ +\$ mokutil --import /var/lib/dkms/mok.pub$'
