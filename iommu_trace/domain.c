@@ -87,6 +87,7 @@ static void it_unit_note(struct pci_dev *pdev)
  */
 bool it_unit_find(unsigned long at, struct it_unit *unit)
 {
+	/* Pairs with it_unit_note(). */
 	unsigned int nr = smp_load_acquire(&it_nr_units);
 	unsigned long nearest = SZ_64K;
 	unsigned int i;

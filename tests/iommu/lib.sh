@@ -58,6 +58,5 @@ count_calls() {
 	at_exit rmdir "$calls"
 	printf '%s\n' "$@" >"$calls/set_ftrace_filter" || bail "no function $*"
 	echo function >"$calls/current_tracer"
-	at_exit eval "echo nop >$calls/current_tracer"
 }
 calls() { grep -cE ": $1 <-" "$calls/trace"; }

@@ -23,7 +23,7 @@ t_eq "a storm: one, and the rest" "$(ev_get $e count | xargs)" "1 199"
 t_eq "a storm: as many as the kernel's" "$(ev_sum $e count)" "$(grep -c ' io_page_fault: ' "$INSTANCE/trace")"
 t_eq "a storm: what, when" "$(ev_awk $e 'print f["write"], f["addr"], f["raw"], (f["last_mono_ns"] >= f["first_mono_ns"])' | sort -u)" "1 0x1000 0x1 1"
 
-if [ $DRIVER = intel_iommu ]; then
+if [ "$DRIVER" = intel_iommu ]; then
 	count_calls dmar_fault # what the kernel prints is ratelimited
 	: >"$calls/trace"
 	for rw in "" w; do

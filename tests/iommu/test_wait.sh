@@ -9,7 +9,7 @@ declare -A waits=([intel_iommu]=qi_submit_sync [amd_iommu]='iommu_completion_wai
 mode DMA
 trace $e $s
 count_calls "${waits[$DRIVER]}"
-[ $DRIVER != intel_iommu ] || ev_enable intel_iommu/qi_submit
+[ "$DRIVER" != intel_iommu ] || ev_enable intel_iommu/qi_submit
 : >"$calls/trace"
 maps single 4096 100
 t_eq "as many as the function is called" "$(ev_n $e)" "$(calls '\w+(\.[a-z.0-9]+)?')"
