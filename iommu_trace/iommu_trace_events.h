@@ -581,9 +581,9 @@ KSTALL_TRACE_EVENT(iommu_inv_wait,
  * Overhead: entry and return of each allocation, of the tries inside and of each search, and a
  * table record.
  * Reach: 6.1 and later; translated devices. Sizes above 128 KiB always go to the tree. Not
- * there: the wait for the lock as a time of its own. The kernel tells of it (lock:contention_begin),
- * but of all locks alike, and to look at each of them would slow down every contended one on the
- * machine.
+ * there: the wait for the lock as a time of its own. The kernel tells of it
+ * (lock:contention_begin), but of all locks alike, and to look at each of them would slow down
+ * every contended one on the machine.
  */
 KSTALL_TRACE_EVENT(iommu_iova_alloc,
 	TP_PROTO(u64 duration_ns, u64 iova, u64 bytes, int served,
