@@ -47,6 +47,61 @@ static void it_driver_name(const struct iommu_device *iommu, char *name, size_t 
 	strscpy(name, sym, size);
 }
 
+/*
+ * The IOMMUs that have devices. None is taken off: whoever looks is in a probe, and a name that
+ * outlives its IOMMU by accident does no harm.
+ */
+static struct it_unit it_units[128];
+static unsigned int it_nr_units;
+
+static void it_unit_note(struct pci_dev *pdev)
+{
+	struct iommu_device *iommu = pdev->dev.iommu ? pdev->dev.iommu->iommu_dev : NULL;
+	struct it_unit *unit = &it_units[it_nr_units];
+	unsigned int i;
+
+	if (!iommu || !iommu->dev || it_nr_units == ARRAY_SIZE(it_units))
+		return;
+	for (i = 0; i < it_nr_units; i++) {
+		if (it_units[i].at == (unsigned long)iommu)
+			return;
+	}
+	*unit = (struct it_unit){
+		.at = (unsigned long)iommu, .node = dev_to_node(&pdev->dev),
+		.segment = pci_domain_nr(pdev->bus),
+	};
+	it_driver_name(iommu, unit->driver, sizeof(unit->driver));
+	strscpy(unit->name, dev_name(iommu->dev), sizeof(unit->name));
+	/* Pairs with it_unit_find(). */
+	smp_store_release(&it_nr_units, it_nr_units + 1);
+}
+
+/**
+ * it_unit_find() - which IOMMU a driver means
+ * @at: pointer to what the driver knows it by, its struct intel_iommu for instance. What is in
+ *	that is the driver's secret, but the struct iommu_device that the core knows it by is part
+ *	of it, so that the next one above is its own
+ * @unit: gets a copy; empty if it is not known
+ *
+ * Any context. Return: true if it is known.
+ */
+bool it_unit_find(unsigned long at, struct it_unit *unit)
+{
+	/* Pairs with it_unit_note(). */
+	unsigned int nr = smp_load_acquire(&it_nr_units);
+	unsigned long nearest = SZ_64K;
+	unsigned int i;
+
+	*unit = (struct it_unit){ .node = NUMA_NO_NODE };
+	for (i = 0; i < nr; i++) {
+		if (it_units[i].at - at >= nearest)
+			continue;
+		nearest = it_units[i].at - at;
+		*unit = it_units[i];
+	}
+	return unit->at;
+}
+
 static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 scan)
 {
 	struct it_home home = { .node = dev_to_node(dev), .scan = scan };
@@ -88,6 +143,7 @@ void it_scan(struct iommu_domain_ops *first)
 		struct iommu_domain_ops ops;
 		struct iommu_domain *domain = it_domain_of(&pdev->dev, &ops);
 
+		it_unit_note(pdev);
 		if (!domain)
 			continue;
 		if (!first->iotlb_sync)
@@ -96,7 +152,7 @@ void it_scan(struct iommu_domain_ops *first)
 	}
 }
 
-/* Ten times a second while an event of flushes is enabled. */
+/* Ten times a second while an event that names domains or IOMMUs is enabled. */
 void it_rescan(void)
 {
 	if (xchg(&it_attached, false))

@@ -28,6 +28,22 @@ struct it_home {
 	u64 scan;
 };
 
+/**
+ * struct it_unit - an IOMMU
+ * @at: its struct iommu_device, which is part of its driver's own; only compared
+ * @name: as dmar0
+ * @driver: as intel_iommu
+ * @node: NUMA node of the first device behind it
+ * @segment: PCI segment of that
+ */
+struct it_unit {
+	unsigned long at;
+	char name[IT_NAME_LEN];
+	char driver[IT_NAME_LEN];
+	s32 node;
+	u32 segment;
+};
+
 /* Unmaps that wait for a flush; key: iommu_domain */
 struct it_queue {
 	u64 first_ns;
@@ -49,6 +65,46 @@ struct it_parts {
 	u64 bounced;
 };
 
+/**
+ * struct it_iova - what an allocation of addresses did inside; key: it_context()
+ * @tries: how often it was tried, with one limit and the next
+ * @slow: of them in the tree of all addresses
+ * @slow_ns: how long that took
+ */
+struct it_iova {
+	u32 tries;
+	u32 slow;
+	u64 slow_ns;
+};
+
+/**
+ * struct it_fault - iommu_fault; what is known of a fault, or the last of those folded into one
+ * @folded: how many and when
+ * @dev: device that made the request
+ * @iommu: who refused it, empty: not known
+ * @node: NUMA node of the device
+ * @pasid: of the request, -1: none
+ * @addr: that it was for
+ * @raw: the report's own bits
+ * @source: IT_FAULT_*
+ * @reason: code of it
+ * @write: it was one
+ * @overflow: the IOMMU had no room for further ones
+ */
+struct it_fault {
+	struct kstall_folded folded;
+	char dev[IT_NAME_LEN];
+	char iommu[IT_NAME_LEN];
+	s32 node;
+	s32 pasid;
+	u64 addr;
+	u32 raw;
+	u8 source;
+	u8 reason;
+	bool write;
+	bool overflow;
+};
+
 /* What the pair hooks carry from a function's entry to its return. */
 
 /* domain->ops->iotlb_sync(), flush_iotlb_all() */
@@ -65,6 +121,22 @@ struct it_sync_call {
 struct it_part_call {
 	u64 start_ns;
 	u64 bytes;
+};
+
+/* iommu_dma_alloc_iova() */
+struct it_iova_call {
+	struct device *dev;
+	u64 start_ns;
+	u64 bytes;
+	u64 limit;
+};
+
+/* the functions that wait for an IOMMU's queue */
+struct it_wait_call {
+	unsigned long unit;
+	u64 start_ns;
+	u32 commands;
+	u8 what;
 };
 
 /* dma_map_*(), dma_unmap_*() */
@@ -98,6 +170,8 @@ extern struct kstall_inflight it_homes;
 extern struct kstall_inflight it_queues;
 extern struct kstall_inflight it_timers;
 extern struct kstall_inflight it_calls;
+extern struct kstall_inflight it_iovas;
+extern struct kstall_fold it_faults;
 
 extern const struct kstall_who it_nobody;
 
@@ -123,6 +197,7 @@ void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced);
 /* domain.c */
 void it_scan(struct iommu_domain_ops *first);
 void it_rescan(void);
+bool it_unit_find(unsigned long at, struct it_unit *unit);
 void it_on_attach(void *hook, struct device *dev);
 bool it_sync_enter(void *data, struct pt_regs *regs);
 void it_sync_return(void *data, struct pt_regs *regs);
@@ -150,9 +225,26 @@ void it_unmap_return(void *data, struct pt_regs *regs);
 bool it_part_enter(void *data, struct pt_regs *regs);
 bool it_unmap_part_enter(void *data, struct pt_regs *regs);
 void it_iova_return(void *data, struct pt_regs *regs);
+void it_iova_try_return(void *data, struct pt_regs *regs);
+void it_iova_slow_return(void *data, struct pt_regs *regs);
+bool it_iova_dma_enter(void *data, struct pt_regs *regs);
+void it_iova_dma_return(void *data, struct pt_regs *regs);
 void it_map_return(void *data, struct pt_regs *regs);
 void it_sync_part_return(void *data, struct pt_regs *regs);
 bool it_bounce_enter(void *data, struct pt_regs *regs);
 void it_bounce_return(void *data, struct pt_regs *regs);
+
+/* wait.c */
+bool it_wait_intel_enter(void *data, struct pt_regs *regs);
+bool it_wait_amd_enter(void *data, struct pt_regs *regs);
+bool it_wait_smmu_enter(void *data, struct pt_regs *regs);
+bool it_wait_virtio_enter(void *data, struct pt_regs *regs);
+void it_wait_return(void *data, struct pt_regs *regs);
+void it_wait_blind_return(void *data, struct pt_regs *regs);
+
+/* fault.c */
+bool it_fault_intel(void *data, struct pt_regs *regs);
+void it_on_page_fault(void *hook, struct device *dev, unsigned long iova, int flags);
+void it_fault_emit(const struct kstall_folded *folded);
 
 #endif /* _IOMMU_TRACE_H */

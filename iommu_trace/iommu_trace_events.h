@@ -19,6 +19,9 @@ KSTALL_DECLARE_TIMED_EVENT(iommu_fq_flush);
 KSTALL_DECLARE_TIMED_EVENT(dma_map_done);
 KSTALL_DECLARE_TIMED_EVENT(dma_unmap_done);
 KSTALL_DECLARE_TIMED_EVENT(dma_bounce);
+KSTALL_DECLARE_TIMED_EVENT(iommu_inv_wait);
+KSTALL_DECLARE_TIMED_EVENT(iommu_iova_alloc);
+KSTALL_DECLARE_EVENT(iommu_fault);
 
 /* IOMMU_DOMAIN_* */
 #define it_show_type(val)						\
@@ -56,6 +59,45 @@ KSTALL_DECLARE_TIMED_EVENT(dma_bounce);
 #define it_show_dir(val)						\
 	__print_symbolic(val, { 0, "both" }, { 1, "to_device" }, { 2, "from_device" }, \
 			 { 3, "none" })
+
+/* iommu_inv_wait: what */
+#define IT_INV_OTHER	0
+#define IT_INV_IOTLB	1
+#define IT_INV_DEVTLB	2
+#define IT_INV_CONFIG	3
+#define IT_INV_INTERRUPT	4
+#define IT_INV_PAGE_RESPONSE	5
+
+#define it_show_what(val)						\
+	__print_symbolic(val, { 0, "other" }, { 1, "iotlb" }, { 2, "devtlb" },	\
+			 { 3, "config" }, { 4, "interrupt" }, { 5, "page_response" })
+
+/* iommu_iova_alloc: served */
+#define IT_IOVA_CACHE	0
+#define IT_IOVA_SLOW	1
+#define IT_IOVA_FAILED	2
+
+#define it_show_served(val)						\
+	__print_symbolic(val, { 0, "cache" }, { 1, "slow" }, { 2, "failed" })
+
+/* iommu_fault: source */
+#define IT_FAULT_REPORT	0
+#define IT_FAULT_INTEL	1
+
+#define it_show_source(val)	__print_symbolic(val, { 0, "report" }, { 1, "intel" })
+
+/* iommu_fault: reason, those of VT-d without scalable mode */
+#define it_show_fault(val)						\
+	__print_symbolic(val, { 0, "-" }, { 1, "no_root_entry" }, { 2, "no_context_entry" }, \
+			 { 3, "invalid_context_entry" }, { 4, "beyond_address_width" },	\
+			 { 5, "no_write_permission" }, { 6, "no_read_permission" },	\
+			 { 7, "invalid_page_table" }, { 8, "invalid_root_table" },	\
+			 { 9, "invalid_context_table" }, { 10, "reserved_in_root" },	\
+			 { 11, "reserved_in_context" }, { 12, "reserved_in_pte" },	\
+			 { 13, "blocked" }, { 0x20, "irq_reserved" },			\
+			 { 0x21, "irq_index_too_large" }, { 0x22, "irq_entry_absent" },	\
+			 { 0x23, "irq_table_error" }, { 0x24, "irq_reserved_in_entry" },	\
+			 { 0x25, "irq_compatibility_blocked" }, { 0x26, "irq_source_wrong" })
 
 /**
  * struct kstall_iommu_sync - rest of iommu_iotlb_sync
@@ -113,6 +155,40 @@ struct kstall_dma_bounce {
 	const struct it_bounce_call *call;
 	u64 pool_slots;
 	u64 pool_used;
+};
+
+/**
+ * struct kstall_iommu_wait - rest of iommu_inv_wait
+ * @id: identity
+ * @call: the call that waits
+ * @driver: of the IOMMU
+ */
+struct kstall_iommu_wait {
+	struct kstall_id id;
+	const struct it_wait_call *call;
+	const char *driver;
+};
+
+/**
+ * struct kstall_iommu_iova - rest of iommu_iova_alloc
+ * @id: identity
+ * @call: what was asked for
+ * @iova: what it did inside
+ */
+struct kstall_iommu_iova {
+	struct kstall_id id;
+	const struct it_iova_call *call;
+	const struct it_iova *iova;
+};
+
+/**
+ * struct kstall_iommu_fault - rest of iommu_fault
+ * @id: identity
+ * @fault: the fault, or the last of those summed up
+ */
+struct kstall_iommu_fault {
+	struct kstall_id id;
+	const struct it_fault *fault;
 };
 
 /* The IOMMU and the domain, after the identity, which is part of what is printed. */
@@ -427,6 +503,185 @@ KSTALL_TRACE_EVENT(dma_bounce,
 	TP_printk(KSTALL_ID_FMT " dir=%s bytes=%llu duration_ns=%llu pool_slots=%llu pool_used=%llu",
 		  KSTALL_ID_ARGS, it_show_dir(__entry->dir), __entry->bytes,
 		  __entry->duration_ns, __entry->pool_slots, __entry->pool_used)
+);
+
+/**
+ * iommu_inv_wait - a CPU told an IOMMU to forget something, and waited until it had
+ *
+ * What iommu_iotlb_sync spends its time with, and what else goes through the same queue:
+ * interrupt remapping, context and PASID entries, TLBs in devices. One event a wait, in interrupts
+ * too; then pid, tgid and cgroup_id are 0 and comm is empty.
+ *
+ * @dev: the IOMMU that is waited for, as dmar0, empty if no device is known to be behind it
+ * @driver: its driver, as intel_iommu, amd_iommu, viommu, arm_smmu
+ * @what: what the first command is about: iotlb, devtlb, config (context, stream and PASID
+ *	entries), interrupt (remapping), page_response, other (also: not known)
+ * @commands: how many there are, without the one that says when they are done; 0: not known
+ * @result: 0 or a negative errno; 0 where the driver does not say
+ * @duration_us: duration_ns in µs, rounded down
+ * @duration_ns: from handing them over, with the wait for room in the queue, to the end; mostly
+ *	with interrupts off
+ *
+ * Arguments: duration_ns, 0, commands, result, struct.
+ * Parameter: iommu_inv_wait_min_ns.
+ * Overhead: entry and return of each wait, and a look through the IOMMUs there are.
+ * Reach: 6.1 and later. Intel's with iommu=pt as well: what is left then is interrupts and TLBs
+ * in devices. AMD's and virtio-iommu's what is other and commands is 0, AMD's driver is also
+ * asked to wait when there is nothing to wait for, and its waits for changed interrupts since 6.3
+ * are elsewhere. Drivers are hooked by their functions' names: the status file says which are
+ * not there. SMMUv3's is written from the kernel's source and has not been run.
+ */
+KSTALL_TRACE_EVENT(iommu_inv_wait,
+	TP_PROTO(u64 duration_ns, u64 none, u32 commands, int result,
+		 const struct kstall_iommu_wait *w),
+	TP_ARGS(duration_ns, none, commands, result, w),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(driver)
+		__field(u8, what)
+		__field(u32, commands)
+		__field(s32, result)
+		__field(u64, duration_us)
+		__field(u64, duration_ns)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&w->id);
+		KSTALL_NAME_ASSIGN(driver, w->driver);
+		__entry->what = w->call->what;
+		__entry->commands = commands;
+		__entry->result = result;
+		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
+		__entry->duration_ns = duration_ns;
+	),
+	TP_printk(KSTALL_ID_FMT " driver=%s what=%s commands=%u result=%d duration_us=%llu duration_ns=%llu",
+		  KSTALL_ID_ARGS, __entry->driver, it_show_what(__entry->what),
+		  __entry->commands, __entry->result, __entry->duration_us, __entry->duration_ns)
+);
+
+/**
+ * iommu_iova_alloc - addresses were found for a DMA mapping
+ *
+ * One event an allocation. A CPU keeps addresses that were given back for the next who wants as
+ * many; who finds none there searches the tree of all of them, under a lock that all users of the
+ * domain share. In an interrupt pid, tgid and cgroup_id are 0 and comm is empty.
+ *
+ * @dev: the device they are for
+ * @bytes: how many, rounded up to pages
+ * @limit: the highest address the device can use
+ * @iova: the first; 0: there were none
+ * @served: cache, slow (the tree), failed
+ * @tries: how often it was tried: first below 4 GiB, then below the limit
+ * @slow_tries: searches of the tree; a second one in a try comes after all CPUs' caches were
+ *	emptied
+ * @slow_ns: how long they took, the wait for the lock included
+ * @duration_ns: how long it took
+ *
+ * Arguments: duration_ns, iova, bytes, served, struct.
+ * Parameter: iommu_iova_alloc_min_ns.
+ * Overhead: entry and return of each allocation, of the tries inside and of each search, and a
+ * table record.
+ * Reach: 6.1 and later; translated devices. Sizes above 128 KiB always go to the tree. Not
+ * there: the wait for the lock as a time of its own. The kernel tells of it
+ * (lock:contention_begin), but of all locks alike, and to look at each of them would slow down
+ * every contended one on the machine.
+ */
+KSTALL_TRACE_EVENT(iommu_iova_alloc,
+	TP_PROTO(u64 duration_ns, u64 iova, u64 bytes, int served,
+		 const struct kstall_iommu_iova *a),
+	TP_ARGS(duration_ns, iova, bytes, served, a),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		__field(u64, bytes)
+		__field(u64, limit)
+		__field(u64, iova)
+		__field(u8, served)
+		__field(u32, tries)
+		__field(u32, slow_tries)
+		__field(u64, slow_ns)
+		__field(u64, duration_ns)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&a->id);
+		__entry->bytes = bytes;
+		__entry->limit = a->call->limit;
+		__entry->iova = iova;
+		__entry->served = served;
+		__entry->tries = a->iova->tries;
+		__entry->slow_tries = a->iova->slow;
+		__entry->slow_ns = a->iova->slow_ns;
+		__entry->duration_ns = duration_ns;
+	),
+	TP_printk(KSTALL_ID_FMT " bytes=%llu limit=%#llx iova=%#llx served=%s tries=%u slow_tries=%u slow_ns=%llu duration_ns=%llu",
+		  KSTALL_ID_ARGS, __entry->bytes, __entry->limit, __entry->iova,
+		  it_show_served(__entry->served), __entry->tries, __entry->slow_tries,
+		  __entry->slow_ns, __entry->duration_ns)
+);
+
+/**
+ * iommu_fault - an IOMMU refused a device's access to memory
+ *
+ * The first of a device at once; what follows within 100 ms is summed up in an event with
+ * count > 1, which tells of the last. No task has caused it: pid, tgid and cgroup_id are 0, comm
+ * is empty.
+ *
+ * @dev: BDF of the device that wanted it, empty if the driver does not say
+ * @iommu: who refused it, as dmar0; empty with source=report
+ * @source: report (the IOMMU's driver reported it, as tracepoint iommu:io_page_fault), intel (from
+ *	the IOMMU's registers: Intel's driver only prints them, and not all)
+ * @reason: intel: why, from the VT-d specification (codes of scalable mode as numbers); report: -
+ * @write: the device wanted to write
+ * @pasid: address space the access was in, -1: none, or not known
+ * @addr: the address; intel: of the page, and with the reasons that begin with irq_ the
+ *	interrupt's index in the upper 16 bits
+ * @raw: report: flags; intel: the upper 32 bits of the fault record
+ * @overflow: intel: the IOMMU had no room for another fault
+ * @count: faults this event stands for
+ * @first_mono_ns: when the first happened
+ * @last_mono_ns: when the last happened
+ *
+ * Arguments: 0, addr, count, reason, struct.
+ * Overhead: none but when faults come; Intel's then are read twice, 4 registers each.
+ * Reach: 6.1 and later. report: AMD, SMMU v2 and others whose driver calls report_iommu_fault();
+ * SMMUv3's and virtio-iommu's does not. intel: all, but those that come while the kernel deals
+ * with the ones before. Not there: page requests of devices that can wait for a page (PRI, SVA),
+ * and how long they wait; nothing at hand has such devices.
+ */
+KSTALL_TRACE_EVENT(iommu_fault,
+	TP_PROTO(u64 none, u64 addr, u64 count, int reason, const struct kstall_iommu_fault *f),
+	TP_ARGS(none, addr, count, reason, f),
+	TP_STRUCT__entry(
+		KSTALL_ID_FIELDS
+		KSTALL_NAME_FIELD(iommu)
+		__field(u8, source)
+		__field(u8, reason)
+		__field(bool, write)
+		__field(bool, overflow)
+		__field(s32, pasid)
+		__field(u32, raw)
+		__field(u64, addr)
+		__field(u64, count)
+		__field(u64, first_mono_ns)
+		__field(u64, last_mono_ns)
+	),
+	TP_fast_assign(
+		KSTALL_ID_ASSIGN(&f->id);
+		KSTALL_NAME_ASSIGN(iommu, f->fault->iommu);
+		__entry->source = f->fault->source;
+		__entry->reason = reason;
+		__entry->write = f->fault->write;
+		__entry->overflow = f->fault->overflow;
+		__entry->pasid = f->fault->pasid;
+		__entry->raw = f->fault->raw;
+		__entry->addr = addr;
+		__entry->count = count;
+		__entry->first_mono_ns = f->fault->folded.first_ns;
+		__entry->last_mono_ns = f->fault->folded.last_ns;
+	),
+	TP_printk(KSTALL_ID_FMT " iommu=%s source=%s reason=%s write=%d pasid=%d addr=%#llx raw=%#x overflow=%d count=%llu first_mono_ns=%llu last_mono_ns=%llu",
+		  KSTALL_ID_ARGS, __entry->iommu, it_show_source(__entry->source),
+		  it_show_fault(__entry->reason), __entry->write, __entry->pasid,
+		  __entry->addr, __entry->raw, __entry->overflow, __entry->count,
+		  __entry->first_mono_ns, __entry->last_mono_ns)
 );
 
 #endif /* _IOMMU_TRACE_EVENTS_H */

@@ -3,10 +3,10 @@
  * iommu_trace - what DMA costs before and after the transfer itself
  *
  * Follows the mapping of memory for devices, what of it is translation, the flushes of the IOMMU's
- * TLB that unmapping waits for, and copies through bounce buffers.
+ * TLB that unmapping waits for, copies through bounce buffers, and what an IOMMU refused.
  *
  * What is hooked and which event needs it stands in the tables here; the probes are in domain.c
- * (flushes, and whose they are) and map.c.
+ * (flushes, and whose they are), map.c, wait.c and fault.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -35,24 +35,62 @@ struct kstall_inflight it_calls = {
 	.name = "calls", .capacity = 4096, .rec_size = sizeof(struct it_parts),
 	.max_age_ns = MINUTE,
 };
+struct kstall_inflight it_iovas = {
+	.name = "iovas", .capacity = 1024, .rec_size = sizeof(struct it_iova),
+	.max_age_ns = MINUTE,
+};
+struct kstall_fold it_faults = {
+	.table = { .name = "faults", .capacity = 1024, .rec_size = sizeof(struct it_fault) },
+	.emit = it_fault_emit,
+};
 
-enum { T_HOMES, T_QUEUES, T_TIMERS, T_CALLS };
+enum { T_HOMES, T_QUEUES, T_TIMERS, T_CALLS, T_IOVAS, T_FAULTS };
 
 static struct kstall_inflight *tables[] = {
 	[T_HOMES] = &it_homes,
 	[T_QUEUES] = &it_queues,
 	[T_TIMERS] = &it_timers,
 	[T_CALLS] = &it_calls,
+	[T_IOVAS] = &it_iovas,
+	[T_FAULTS] = &it_faults.table,
 };
 
 /* What is inside comes before what it is part of: a call that is followed is followed whole. */
 enum {
-	H_ATTACH, H_SYNC, H_FLUSH_ALL, H_TIMER,
-	H_IOVA, H_IOVA_FREE, H_MAP_PART, H_MAP_SG_PART, H_SYNC_PART, H_UNMAP_PART, H_BOUNCE,
+	H_ATTACH,
+	/* The drivers that there can be on this kernel, see H_WAITS. */
+#if IS_ENABLED(CONFIG_DMAR_TABLE)
+	H_WAIT_INTEL,
+#endif
+#if IS_ENABLED(CONFIG_AMD_IOMMU)
+	H_WAIT_AMD,
+#endif
+#if IS_ENABLED(CONFIG_ARM_SMMU_V3)
+	H_WAIT_SMMU,
+#endif
+#if IS_ENABLED(CONFIG_VIRTIO_IOMMU)
+	H_WAIT_VIRTIO,
+#endif
+	H_WAIT_END, H_SYNC = H_WAIT_END, H_FLUSH_ALL, H_TIMER,
+	H_PAGE_FAULT,
+#if IS_ENABLED(CONFIG_DMAR_TABLE)
+	H_FAULT_INTEL,
+#endif
+	H_IOVA_SLOW, H_IOVA, H_IOVA_DMA, H_IOVA_FREE,
+	H_MAP_PART, H_MAP_SG_PART, H_SYNC_PART, H_UNMAP_PART, H_BOUNCE,
 	H_MAP, H_MAP_SG, H_LINK_ALLOC, H_LINK, H_LINK_SYNC,
 	H_UNMAP, H_UNMAP_SG, H_UNLINK, H_DESTROY,
 };
 
+#define H_WAITS	GENMASK_ULL(H_WAIT_END - 1, H_ATTACH + 1)
+#if IS_ENABLED(CONFIG_DMAR_TABLE)
+#define H_FAULTS	(BIT_ULL(H_PAGE_FAULT) | BIT_ULL(H_FAULT_INTEL))
+#else
+#define H_FAULTS	BIT_ULL(H_PAGE_FAULT)
+#endif
+
+#define IT_WAIT(_name, _module, _targets, _enter, _ret)			\
+	KSTALL_PAIR(_name, _module, _targets, sizeof(struct it_wait_call), _enter, _ret)
 #define IT_PART(_name, _targets, _enter, _ret)				\
 	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_part_call), _enter, _ret)
 #define IT_CALL(_name, _targets, _enter, _ret)				\
@@ -60,13 +98,42 @@ enum {
 
 static struct kstall_hook hooks[] = {
 	[H_ATTACH] = KSTALL_TRACEPOINT("attach", NULL, "attach_device_to_domain", it_on_attach),
+	/* What the compiler makes of a function that is not exported has a suffix. */
+#if IS_ENABLED(CONFIG_DMAR_TABLE)
+	[H_WAIT_INTEL] = IT_WAIT("wait_intel", NULL, "qi_submit_sync", it_wait_intel_enter,
+				 it_wait_return),
+#endif
+#if IS_ENABLED(CONFIG_AMD_IOMMU)
+	[H_WAIT_AMD] = IT_WAIT("wait_amd", NULL,
+			       "iommu_completion_wait|iommu_completion_wait.isra.0|iommu_completion_wait.constprop.0",
+			       it_wait_amd_enter, it_wait_blind_return),
+#endif
+#if IS_ENABLED(CONFIG_ARM_SMMU_V3)
+	[H_WAIT_SMMU] = IT_WAIT("wait_smmu", NULL,
+				"__arm_smmu_cmdq_issue_cmdlist|arm_smmu_cmdq_issue_cmdlist",
+				it_wait_smmu_enter, it_wait_return),
+#endif
+#if IS_ENABLED(CONFIG_VIRTIO_IOMMU)
+	[H_WAIT_VIRTIO] = IT_WAIT("wait_virtio",
+				  IS_MODULE(CONFIG_VIRTIO_IOMMU) ? "virtio_iommu" : NULL,
+				  "__viommu_sync_req|__viommu_sync_req.isra.0",
+				  it_wait_virtio_enter, it_wait_blind_return),
+#endif
 	[H_SYNC] = KSTALL_PLACED("sync", "iotlb_sync", sizeof(struct it_sync_call),
 				 it_sync_enter, it_sync_return),
 	[H_FLUSH_ALL] = KSTALL_PLACED("flush_all", "flush_iotlb_all",
 				      sizeof(struct it_sync_call), it_flush_enter,
 				      it_flush_return),
 	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
-	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_return),
+	[H_PAGE_FAULT] = KSTALL_TRACEPOINT("page_fault", NULL, "io_page_fault", it_on_page_fault),
+#if IS_ENABLED(CONFIG_DMAR_TABLE)
+	[H_FAULT_INTEL] = KSTALL_ENTRY("fault_intel", NULL, "dmar_fault", it_fault_intel),
+#endif
+	[H_IOVA_SLOW] = IT_PART("iova_slow", "alloc_iova", it_part_enter, it_iova_slow_return),
+	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_try_return),
+	[H_IOVA_DMA] = KSTALL_PAIR("iova_dma", NULL, "iommu_dma_alloc_iova",
+				   sizeof(struct it_iova_call), it_iova_dma_enter,
+				   it_iova_dma_return),
 	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
 	/* 6.1 has variants for who must not sleep, which DMA uses; 6.16 split off the sync. */
 	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
@@ -112,6 +179,14 @@ static const struct kstall_event_def events[] = {
 				 BIT_ULL(H_BOUNCE) | BIT_ULL(H_ATTACH),
 		     .tables = BIT(T_CALLS), .tick = it_rescan),
 	KSTALL_EVENT(dma_bounce, BIT_ULL(H_BOUNCE)),
+	KSTALL_EVENT(iommu_inv_wait, 0, .optional = H_WAITS | BIT_ULL(H_ATTACH),
+		     .tables = BIT(T_HOMES), .tick = it_rescan),
+	KSTALL_EVENT(iommu_iova_alloc,
+		     BIT_ULL(H_IOVA_DMA) | BIT_ULL(H_IOVA) | BIT_ULL(H_IOVA_SLOW),
+		     .tables = BIT(T_IOVAS)),
+	KSTALL_EVENT(iommu_fault, H_FAULTS, .optional = BIT_ULL(H_ATTACH), .rare = true,
+		     .tables = BIT(T_FAULTS) | BIT(T_HOMES), .fold = &it_faults,
+		     .tick = it_rescan),
 };
 
 /* Status file: whose flushes can be seen at all? */
@@ -132,9 +207,11 @@ static bool it_update(u64 wanted)
 	struct iommu_domain_ops ops;
 	bool news = false;
 
-	if (!(wanted & (BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL))))
+	if (!(wanted & (BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL) | H_WAITS | H_FAULTS)))
 		return false;
 	it_scan(&ops);
+	if (!(wanted & (BIT_ULL(H_SYNC) | BIT_ULL(H_FLUSH_ALL))))
+		return false;
 	if (ops.iotlb_sync)
 		news |= kstall_hook_place(&hooks[H_SYNC], (unsigned long)ops.iotlb_sync);
 	if (ops.flush_iotlb_all)

@@ -64,6 +64,74 @@ void it_iova_return(void *data, struct pt_regs *regs)
 	it_part_add(kstall_delta(kstall_now(), call->start_ns), 0, 0, 0);
 }
 
+/* ---- addresses ---- */
+
+/* alloc_iova_fast(), alloc_iova() inside it: of an allocation for DMA, if there is one */
+static void it_iova_add(u32 tries, u32 slow, u64 slow_ns)
+{
+	struct kstall_slot slot;
+	struct it_iova *iova;
+
+	if (!kstall_inflight_find(&it_iovas, it_context(), &slot))
+		return;
+	iova = slot.rec;
+	iova->tries += tries;
+	iova->slow += slow;
+	iova->slow_ns += slow_ns;
+	kstall_inflight_unlock(&slot);
+}
+
+void it_iova_try_return(void *data, struct pt_regs *regs)
+{
+	it_iova_return(data, regs);
+	it_iova_add(1, 0, 0);
+}
+
+void it_iova_slow_return(void *data, struct pt_regs *regs)
+{
+	const struct it_part_call *call = data;
+
+	it_iova_add(0, 1, kstall_delta(kstall_now(), call->start_ns));
+}
+
+/* iommu_dma_alloc_iova(struct iommu_domain *, size_t, u64 dma_limit, struct device *) */
+bool it_iova_dma_enter(void *data, struct pt_regs *regs)
+{
+	struct it_iova_call *call = data;
+	struct kstall_slot slot;
+
+	call->bytes = regs_get_kernel_argument(regs, 1);
+	call->limit = regs_get_kernel_argument(regs, 2);
+	call->dev = (struct device *)regs_get_kernel_argument(regs, 3);
+	call->start_ns = kstall_now();
+	if (!kstall_inflight_insert(&it_iovas, it_context(), call->start_ns, &slot))
+		return false;
+	kstall_inflight_unlock(&slot);
+	return true;
+}
+
+void it_iova_dma_return(void *data, struct pt_regs *regs)
+{
+	const struct it_iova_call *call = data;
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	u64 addr = regs_return_value(regs);
+	struct kstall_iommu_iova e = { .call = call };
+	struct it_iova iova = { };
+	u8 served;
+
+	kstall_inflight_take(&it_iovas, it_context(), &iova);
+	if (!trace_iommu_iova_alloc_enabled() ||
+	    !kstall_long_enough(&kstall_event_iommu_iova_alloc, duration_ns))
+		return;
+	if (!addr)
+		served = IT_IOVA_FAILED;
+	else
+		served = iova.slow ? IT_IOVA_SLOW : IT_IOVA_CACHE;
+	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
+	e.iova = &iova;
+	trace_iommu_iova_alloc(duration_ns, addr, call->bytes, served, &e);
+}
+
 void it_map_return(void *data, struct pt_regs *regs)
 {
 	const struct it_part_call *call = data;

@@ -50,3 +50,13 @@ nvme() {
 	wait_until 30 test -b /dev/nvme0n1 || bail "no NVMe disk"
 	NVME=$(basename "$(readlink -f /sys/class/nvme/nvme0/device)")
 }
+
+# count_calls FUNCTION…: from now on, apart from the module; calls FUNCTION says how often. They may end in *.
+count_calls() {
+	calls=$TRACEFS/instances/calls-$$
+	mkdir "$calls" || bail "no second instance"
+	at_exit rmdir "$calls"
+	printf '%s\n' "$@" >"$calls/set_ftrace_filter" || bail "no function $*"
+	echo function >"$calls/current_tracer"
+}
+calls() { grep -cE ": $1 <-" "$calls/trace"; }

@@ -6,21 +6,30 @@
  *		maps and unmaps a buffer N times; with bh this CPU takes no timer meanwhile
  *	echo sg BYTES CHUNK >/sys/kernel/debug/mock_dma/do
  *		maps and unmaps a list of chunks; CHUNK is a power of two, at least a page
+ *	echo fault ADDR N [w] >/sys/kernel/debug/mock_dma/do
+ *		has the device read (w: write) N times where nothing is mapped
+ *	echo report ADDR N [w] >/sys/kernel/debug/mock_dma/do
+ *		says N times that it did, as IOMMU drivers do
  *	cat /sys/kernel/debug/mock_dma/last
  *		what the last one got: "addr=... nents=... segments=..."
  *
- * The device itself does nothing.
+ * Else the device itself does nothing.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 #include <linux/dma-mapping.h>
+#include <linux/io-64-nonatomic-lo-hi.h>
+#include <linux/iommu.h>
+#include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/pci.h>
 #include <linux/scatterlist.h>
 #include <linux/seq_file.h>
 
 static struct device *dev;		/* one is enough */
+static void __iomem *regs;
 static struct dentry *dir;
 static struct {
 	u64 addr;
@@ -107,20 +116,67 @@ static int map_list(unsigned long bytes, unsigned long chunk)
 	return ret;
 }
 
+/* The device's DMA engine: a kilobyte or two of memory of its own is at 0x40000. */
+#define EDU_DMA_FROM	0x80
+#define EDU_DMA_TO	0x88
+#define EDU_DMA_BYTES	0x90
+#define EDU_DMA_COMMAND	0x98
+#define EDU_DMA_START	BIT(0)
+#define EDU_DMA_WRITE	BIT(1)
+#define EDU_MEMORY	0x40000
+
+static int fault(u64 addr, unsigned int n, bool write)
+{
+	u64 command;
+	int ret = 0;
+
+	while (n-- && !ret) {
+		writeq(write ? EDU_MEMORY : addr, regs + EDU_DMA_FROM);
+		writeq(write ? addr : EDU_MEMORY, regs + EDU_DMA_TO);
+		writeq(4, regs + EDU_DMA_BYTES);
+		writeq(EDU_DMA_START | (write ? EDU_DMA_WRITE : 0), regs + EDU_DMA_COMMAND);
+		ret = readq_poll_timeout(regs + EDU_DMA_COMMAND, command,
+					 !(command & EDU_DMA_START), 1000, 60 * USEC_PER_SEC);
+	}
+	return ret;
+}
+
+static int report(unsigned long addr, unsigned int n, bool write)
+{
+	struct iommu_domain *domain = iommu_get_domain_for_dev(dev);
+
+	if (!domain)
+		return -ENODEV;
+	while (n--)
+		report_iommu_fault(domain, dev, addr, write ? IOMMU_FAULT_WRITE
+							    : IOMMU_FAULT_READ);
+	return 0;
+}
+
 static ssize_t do_write(struct file *file, const char __user *user, size_t len, loff_t *pos)
 {
-	unsigned long bytes, n;
-	char buf[64], op[8], bh[4] = "";
+	unsigned long n;
+	long bytes;
+	char buf[64], op[8], option[4] = "";
 	int ret;
 
 	if (len >= sizeof(buf) || copy_from_user(buf, user, len))
 		return -EINVAL;
 	buf[len] = '\0';
-	if (sscanf(buf, "%7s %lu %lu %3s", op, &bytes, &n, bh) < 3)
+	if (sscanf(buf, "%7s %li %lu %3s", op, &bytes, &n, option) < 3)
 		return -EINVAL;
 	if (!dev)
 		return -ENODEV;
-	ret = strcmp(op, "sg") ? map_single(bytes, n, bh[0]) : map_list(bytes, n);
+	if (!strcmp(op, "single"))
+		ret = map_single(bytes, n, option[0]);
+	else if (!strcmp(op, "sg"))
+		ret = map_list(bytes, n);
+	else if (!strcmp(op, "fault"))
+		ret = fault(bytes, n, option[0]);
+	else if (!strcmp(op, "report"))
+		ret = report(bytes, n, option[0]);
+	else
+		ret = -EINVAL;
 	return ret ?: len;
 }
 
@@ -142,6 +198,10 @@ static int mock_dma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (ret)
 		return ret;
+	pci_set_master(pdev);
+	regs = pcim_iomap(pdev, 0, 0);
+	if (!regs)
+		return -ENOMEM;
 	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
 	dev = &pdev->dev;
 	return 0;
