@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# description: asynchronous events of queue pairs and their entry into ERR, by whom and from where, once each
+# description: asynchronous events of queue pairs and ports, and entry into ERR, by whom and from where, once each
 . ./lib.sh
 
 event=ib_qp_event error=ib_qp_error
 soft_roce
 load mock_ib
-plan 14
+plan 17
 trace $event $error
 
 has_core=$(status_field ib_cq_trace hook core_qp_event state)
@@ -52,3 +52,15 @@ t_eq "failed before: the first sweep finds it, and its peer" "$(ev_get $error so
 echo close >$DO
 t_eq "the sweep counts what it asks" "$(awk '/^sweep rxe0/ { sub(/.*asked=/, ""); print ($1 > 0) }' $STATUS)" 1
 t_no_losses
+
+# --- ports ---
+
+ev_enable ib_cq/ib_port_event
+ev_clear
+for n in 8 11 12 13 17; do
+	echo "port $n 1" >$DO
+done
+wait_until 10 have ib_port_event 1 5
+t_eq "ports: each event" "$(ev_get ib_port_event event | sort | xargs)" "CLIENT_REREGISTER DEVICE_FATAL LID_CHANGE PKEY_CHANGE SM_CHANGE"
+t_eq "ports: what the port is now" "$(ev_n ib_port_event "f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"state\"] == \"ACTIVE\" && f[\"lid\"] == 0 && f[\"speed\"] && f[\"width\"]")" 4
+t_eq "ports: none of a device as a whole" "$(ev_n ib_port_event 'f["event"] == "DEVICE_FATAL" && f["port"] == 0 && f["state"] == "-" && !f["speed"]')" 1
