@@ -11,6 +11,7 @@ STATUS=/sys/kernel/debug/ib_cq_trace/status
 DO=/sys/kernel/debug/mock_ib/do
 GID=::ffff:10.9.0.1
 GID2=::ffff:10.9.0.2
+LINK=$tests/ib_cq/link
 
 # Kprobes do not nest: those that are hit while another is handled, by an interrupt that fell into it, are missed, and counted.
 # Where that has happened a result that differs is skipped; and it has to be rare, see t_no_losses.
@@ -57,51 +58,25 @@ end_soft_roce() {
 	return 0
 }
 
-has_gid() { grep -q "ffff:0a09:000$((${1-0} + 1))" "/sys/class/infiniband/rxe${1-0}/ports/1/gids/1"; }
+has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
 
-# soft_roce_link: rxe0 and rxe1 on the two ends of a cable, kst0 and kst1, both here; their GIDs 1 are $GID and $GID2.
-# Both addresses being here, packets would take the short way: rules before the one for local addresses send them out.
+# soft_roce_link: rxe0 and rxe1, the two ends of a cable, see $LINK; their GIDs 1 are $GID and $GID2
 soft_roce_link() {
-	local module i
-	for module in ib_uverbs rdma_rxe veth sch_ingress cls_flower act_gact; do
+	local module
+	for module in rdma_rxe ib_uverbs veth sch_ingress cls_flower act_gact; do
 		modprobe "$module" || skip_all "no module $module"
 	done
 	at_exit end_soft_roce_link
-	ip link add kst0 type veth peer name kst1 || bail "no veth"
-	ip rule add pref 20 lookup local
-	ip rule del pref 0
-	for i in 0 1; do
-		sysctl -qw net.ipv4.conf.kst$i.accept_local=1 net.ipv4.conf.kst$i.rp_filter=0
-		ip addr add 10.9.0.$((i + 1))/32 dev kst$i
-		ip link set kst$i up
-		ip route add 10.9.0.$((2 - i)) dev kst$i table $((101 + i))
-		ip rule add pref 10 from 10.9.0.$((i + 1)) to 10.9.0.$((2 - i)) iif lo lookup $((101 + i))
-		ip neigh replace 10.9.0.$((2 - i)) lladdr "$(cat /sys/class/net/kst$((1 - i))/address)" dev kst$i
-	done
-	tc qdisc add dev kst0 clsact || bail "no clsact"
-	for i in 0 1; do
-		rdma link add rxe$i type rxe netdev kst$i || bail "no rxe$i"
-		wait_until 10 has_gid $i || bail "rxe$i has no address"
-	done
+	"$LINK" up || bail "no link"
 }
 
 end_soft_roce_link() {
-	rdma link delete rxe0 2>/dev/null
-	rdma link delete rxe1 2>/dev/null
-	ip rule add pref 0 lookup local
-	ip rule del pref 20
-	ip rule del pref 10
-	ip rule del pref 10
-	ip link delete kst0
+	"$LINK" down
 	wait_until 10 modprobe -r rdma_rxe
 	modprobe -qr rdma_ucm ib_uverbs
 	modprobe -qr veth cls_flower act_gact sch_ingress
 	return 0
 }
-
-# link_loses ACTION…: what tc does with each RDMA packet that leaves rxe0: "drop", "ok random determ drop 5" (each fifth)
-link_loses() { tc filter replace dev kst0 egress pref 1 handle 1 protocol ip flower ip_proto udp dst_port 4791 action "$@"; }
-link_dropped() { tc -s filter show dev kst0 egress | grep -oP 'dropped \K[0-9]+'; }
 
 # counter NAME [DEVICE]: of the port's hardware counters
 counter() { cat "/sys/class/infiniband/${2-rxe0}/ports/1/hw_counters/$1"; }

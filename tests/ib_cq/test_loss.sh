@@ -26,16 +26,16 @@ t_eq "a good link: 50 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS
 t_eq "a good link: as many are slow as were sent again" "$(slow)" "$(retries)"
 t_eq "a good link: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
-link_loses ok random determ drop 5
+./link loses ok random determ drop 5
 mark
 mock step 40 1
 t_eq "each fifth packet lost: 40 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat)" "40 40"
-t_range "each fifth packet lost: 9 of 49, or more if an answer was late" "$(link_dropped)" 9 40
-t_range "each fifth packet lost: each was sent again" "$(retries)" "$(link_dropped)" 80
+t_range "each fifth packet lost: 9 of 49, or more if an answer was late" "$(./link lost)" 9 40
+t_range "each fifth packet lost: each was sent again" "$(retries)" "$(./link lost)" 80
 t_eq "each fifth packet lost: as many are slow as were sent again" "$(slow)" "$(retries)"
 t_eq "each fifth packet lost: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
-link_loses drop
+./link loses drop
 mark
 mock step 1 8
 t_eq "a dead link: one error, one queue pair" "$(ev_n $err 'f["first"]') $(ev_n $err "f[\"first\"] && $on_it && f[\"status\"] == \"RETRY_EXC_ERR\" && f[\"opcode\"] == \"RDMA_WRITE\"")" "1 1"
@@ -53,7 +53,7 @@ settled
 t_eq "a program's: one error, after which it gave up" "$(ev_n $err 'f["first"]') $(said steps) $(said failed) $(exceeded)" "1 1 4 1"
 t_eq "a program's: whose, and with whom" "$(ev_n $err "f[\"first\"] && f[\"comm\"] == \"verbs\" && f[\"tgid\"] == $(said pid) && f[\"qp_num\"] == $(said qp0) && f[\"rqpn\"] == $(said qp1) && f[\"rgid\"] == \"$GID2\" && f[\"status\"] == \"RETRY_EXC_ERR\"")" 1
 
-link_loses ok
+./link loses ok
 echo close >$DO
 mock open
 mock step 10 1
