@@ -22,7 +22,9 @@ make_rdma() {
 		echo step 60 1 >$do
 		./link loses ok random determ drop 5
 		echo step 20 1 >$do
+		./link loses drop
 		ip link set kst1 down
+		ip link set kst1 up
 		echo step 1 8 >$do
 		wait
 		sleep 2
@@ -45,11 +47,12 @@ part "1. What is normal? A storage driver's writes, from posting to completion"
 run "./ib_lat.bt -c '/bin/sh healthy'"
 expect '^@qp_us\[rxe0, .*\]: count 300,' "the latency of 300 writes"
 
-part "2. A link flaps: first it loses each fifth packet, then it is down"
+part "2. A link flaps: it loses each fifth packet, goes down, comes up, and nothing arrives any more"
 run "cat flapping"
 run "./ib_flap.bt -c '/bin/sh flapping'"
 expect ' SLOWER +rxe0 qp [0-9]+ of mock_ib: ' "the driver's queue pair getting slow"
-expect ' PORT +rxe[01] port 1: PORT_ERR' "the port going down"
+expect ' PORT +rxe0 port 1: PORT_ERR' "the port going down"
+expect ' PORT +rxe0 port 1: PORT_ACTIVE' "the port coming up"
 expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of trainer/' "trainer's first error"
 expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of mock_ib/0' "the driver's first error"
 tell "The first FIRST is the answer: that queue pair, to that peer, of that process or module. Before it the \
