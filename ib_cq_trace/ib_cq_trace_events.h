@@ -15,7 +15,7 @@
  * What is particular to mlx5 was checked against the kernel's source and is not tested on
  * hardware: a CQ's syndrome and the errors of DEVX objects' CQs (ib_cq_overflow), post_send()
  * under another name (ib_wr_latency), the counters that start a sweep (ib_qp_error), on-demand
- * paging (ib_odp_fault; soft-RoCE's is tested). The module needs none of mlx5's: where a
+ * paging (ib_odp_fault; soft-RoCE's is tested). The module does not depend on mlx5's: where a
  * function is missing the status file says so, and the rest works.
  *
  * A function hook that is hit in an interrupt of another hook's handler misses, as kprobes do, and
@@ -717,7 +717,8 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
  * Arguments: duration_ns, lkey, bytes, result, struct.
  * Parameter: ib_mr_reg_min_ns.
  * Overhead: a function entry and return per registration.
- * Reach: registrations by processes on every provider whose device is there.
+ * Reach: registrations by processes on every provider whose device is there. Those of dma-bufs
+ * are not tested: no device without hardware has them.
  */
 KSTALL_TRACE_EVENT(ib_mr_reg,
 	TP_PROTO(u64 duration_ns, u32 lkey, u64 bytes, int result, const struct kstall_ib_mr *r),
