@@ -40,16 +40,14 @@ else
 endif
 
 # What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat.
-TOOLS := $(wildcard scripts/*.bt) scripts/ibv-offsets
-
 install-scripts:
-	@for f in $(TOOLS); do \
+	@for f in $(wildcard scripts/*.bt); do \
 		install -D -m 755 $$f \
 			$(DESTDIR)$(PREFIX)/bin/kstall-$$(basename $$f .bt) || exit; \
 	done
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/bin/kstall-,$(notdir $(basename $(TOOLS))))
+	rm -f $(patsubst scripts/%.bt,$(DESTDIR)$(PREFIX)/bin/kstall-%,$(wildcard scripts/*.bt))
 	! command -v dkms >/dev/null || scripts/dkms-install -r
 
 # Not kbuild's: the headers that were built against may be gone.

@@ -9,8 +9,8 @@
  * Kernel users of RDMA (NVMe-oF, NFS, IPoIB, SRP, ...) are seen completely. User verbs on mlx5 and
  * most others (NCCL, MPI) post and poll without the kernel: of them there are asynchronous events,
  * queue pair states, registrations and the ports' counters, but no completion and no latency; on
- * soft-RoCE alone their failed completions are seen. For the rest there are ibv_errors.bt and
- * ibv_lat.bt, which look into the programs themselves.
+ * soft-RoCE alone their failed completions are seen. For the rest there is ibv_errors.bt, which
+ * looks into the programs themselves.
  *
  * What is particular to mlx5 was checked against the kernel's source and is not tested on
  * hardware: a CQ's syndrome and the errors of DEVX objects' CQs (ib_cq_overflow), post_send()
