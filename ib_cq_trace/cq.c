@@ -204,6 +204,10 @@ bool iq_comp_enter(void *data, struct pt_regs *regs)
 	if (!queue || !kstall_inflight_find_or_insert(&iq_channels, queue, now, &slot, &found))
 		return false;
 	channel = slot.rec;
+	if (!found) {
+		channel->dev_node = ibdev_to_node(cq->device);
+		strscpy(channel->dev, dev_name(&cq->device->dev), sizeof(channel->dev));
+	}
 	if (channel->nr < IQ_CHANNEL_EVENTS) {
 		channel->cq_id[channel->nr] = cq->res.id;
 		channel->ns[channel->nr++] = now;
@@ -235,48 +239,46 @@ static void iq_channel_put(u64 queue, struct kstall_slot *slot)
 		kstall_inflight_erase(&iq_channels, queue, slot);
 }
 
-/* Takes the oldest event. Return: its CQ and time; false if none is known. */
-static bool iq_channel_take(const void *queue, u32 *cq_id, u64 *ns, u32 *left, u32 *lost)
+/* Takes the oldest event. Return: it was known; then @was is the channel's record as it was. */
+static bool iq_channel_take(const void *queue, struct iq_channel *was)
 {
 	struct iq_channel *channel;
 	struct kstall_slot slot;
-	bool any;
 
 	if (!kstall_inflight_find(&iq_channels, (unsigned long)queue, &slot))
 		return false;
 	channel = slot.rec;
-	any = channel->nr;
-	if (any) {
-		*cq_id = channel->cq_id[0];
-		*ns = channel->ns[0];
+	*was = *channel;
+	if (channel->nr) {
 		channel->nr--;
 		memmove(channel->cq_id, channel->cq_id + 1, channel->nr * sizeof(u32));
 		memmove(channel->ns, channel->ns + 1, channel->nr * sizeof(u64));
 	} else if (channel->lost) {
 		channel->lost--;
 	}
-	*left = channel->nr;
-	*lost = channel->lost;
 	iq_channel_put((unsigned long)queue, &slot);
-	return any;
+	return was->nr;
 }
 
 void iq_comp_read_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_read_call *call = data;
 	struct kstall_ib_channel c = { .id = KSTALL_ID_CURRENT };
-	u64 ns, wait_ns;
-	u32 cq_id, left;
+	struct iq_channel channel;
+	u64 wait_ns;
 
 	if ((long)regs_return_value(regs) <= 0)
 		return;
-	if (!iq_channel_take(call->queue, &cq_id, &ns, &left, &c.lost)) {
+	if (!iq_channel_take(call->queue, &channel)) {
 		kstall_inflight_unmatched(&iq_channels);
 		return;
 	}
-	wait_ns = kstall_delta(kstall_now(), ns);
+	c.id.dev = channel.dev;
+	c.id.dev_node = channel.dev_node;
+	c.lost = channel.lost;
+	wait_ns = kstall_delta(kstall_now(), channel.ns[0]);
 	if (kstall_long_enough(&kstall_event_ib_comp_channel, wait_ns))
-		trace_ib_comp_channel(wait_ns, cq_id, left, 0, &c);
+		trace_ib_comp_channel(wait_ns, channel.cq_id[0], channel.nr - 1, 0, &c);
 }
 
 /* Events of a CQ that goes are not read any more. */

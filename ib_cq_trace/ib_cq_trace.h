@@ -156,12 +156,16 @@ struct iq_scheduled {
  * struct iq_channel - completion events nobody has read yet; key: the channel's event queue
  * @nr: of them known, oldest first
  * @lost: further ones, for which there was no room
+ * @dev_node: NUMA node of the device, to which all CQs of a channel belong
+ * @dev: its name
  * @cq_id: their CQs
  * @ns: when they came
  */
 struct iq_channel {
 	u32 nr;
 	u32 lost;
+	s32 dev_node;
+	char dev[IQ_DEV_LEN];
 	u32 cq_id[IQ_CHANNEL_EVENTS];
 	u64 ns[IQ_CHANNEL_EVENTS];
 };

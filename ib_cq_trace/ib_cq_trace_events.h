@@ -6,11 +6,17 @@
  * are ABI: they are only ever added to, at the end. Documentation/events.md is generated
  * from the comments here.
  *
- * What the kernel sees of RDMA decides what can be told. Kernel users (NVMe-oF, NFS, IPoIB,
- * SRP, ...) are seen completely. User verbs on mlx5 and most others (NCCL, MPI) post and poll
- * without the kernel: of them there are asynchronous events, queue pair states, registrations
- * and the ports' counters; their completions are seen on soft-RoCE only. For the rest there are
- * ibv_errors.bt and ibv_lat.bt, which look into the programs themselves.
+ * Kernel users of RDMA (NVMe-oF, NFS, IPoIB, SRP, ...) are seen completely. User verbs on mlx5 and
+ * most others (NCCL, MPI) post and poll without the kernel: of them there are asynchronous events,
+ * queue pair states, registrations and the ports' counters, but no completion and no latency; on
+ * soft-RoCE alone their failed completions are seen. For the rest there is ibv_errors.bt, which
+ * looks into the programs themselves.
+ *
+ * What is particular to mlx5 was checked against the kernel's source and is not tested on
+ * hardware: a CQ's syndrome and the errors of DEVX objects' CQs (ib_cq_overflow), post_send()
+ * under another name (ib_wr_latency), the counters that start a sweep (ib_qp_error), on-demand
+ * paging (ib_odp_fault; soft-RoCE's is tested). The module does not depend on mlx5's: where a
+ * function is missing the status file says so, and the rest works.
  *
  * A function hook that is hit in an interrupt of another hook's handler misses, as kprobes do, and
  * counts it in the status file (missed=): so rounds of ib_cq_process, posts of ib_wr_latency and,
@@ -276,13 +282,14 @@ struct kstall_ib_port {
  * summary; the sum of counts is the number of completions lost, where the provider reports
  * each (soft-RoCE does), or of reports.
  *
- * @dev: RDMA device
+ * @dev: RDMA device; empty for a CQ of a DEVX object
  * @user: module that owns the CQ, empty if a process does
  * @cq_id: restrack id of the CQ, as rdma resource show cq prints; for a CQ of a DEVX object the
  *	device's own number
- * @depth: entries it has, as the provider rounded them
+ * @depth: entries it has, as the provider rounded them; 0 for a CQ of a DEVX object
  * @used: of them in use: depth if the provider says it is full, else -1
- * @attached: work queues that use it (a queue pair with both on it counts 2)
+ * @attached: work queues that use it (a queue pair with both on it counts 2); which,
+ *	rdma resource show qp tells
  * @syndrome: the device's: 1 overrun, 2 access violation (mlx5); 0: none
  * @count: completions lost, or reports
  * @first_ts_mono_ns: the first of them
@@ -661,7 +668,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * A program that sleeps for completions (ibv_get_cq_event()) is woken by its completion channel;
  * wait_ns is how long the event lay there.
  *
- * @dev: empty: a channel belongs to no device
+ * @dev: RDMA device
  * @cq_id: restrack id of the CQ the event is about
  * @queued: events left in the channel
  * @lost: events of this channel that could not be timed, more than 14 at a time
@@ -710,7 +717,8 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
  * Arguments: duration_ns, lkey, bytes, result, struct.
  * Parameter: ib_mr_reg_min_ns.
  * Overhead: a function entry and return per registration.
- * Reach: registrations by processes on every provider whose device is there.
+ * Reach: registrations by processes on every provider whose device is there. Those of dma-bufs
+ * are not tested: no device without hardware has them.
  */
 KSTALL_TRACE_EVENT(ib_mr_reg,
 	TP_PROTO(u64 duration_ns, u32 lkey, u64 bytes, int result, const struct kstall_ib_mr *r),
@@ -788,6 +796,9 @@ KSTALL_TRACE_EVENT(ib_odp_fault,
 
 /**
  * ib_port_event - a port goes up or down, or its addresses, subnet manager or speed change
+ *
+ * The fields are the port's after the change. Which GID or partition key has changed the kernel
+ * does not say.
  *
  * @dev: RDMA device
  * @port: its port; 0 for DEVICE_FATAL

@@ -10,6 +10,8 @@ SYSTEM=ib_cq
 STATUS=/sys/kernel/debug/ib_cq_trace/status
 DO=/sys/kernel/debug/mock_ib/do
 GID=::ffff:10.9.0.1
+GID2=::ffff:10.9.0.2
+LINK=$tests/ib_cq/link
 
 # Kprobes do not nest: those that are hit while another is handled, by an interrupt that fell into it, are missed, and counted.
 # Where that has happened a result that differs is skipped; and it has to be rare, see t_no_losses.
@@ -57,6 +59,27 @@ end_soft_roce() {
 }
 
 has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
+
+# soft_roce_link: rxe0 and rxe1, the two ends of a cable, see $LINK; their GIDs 1 are $GID and $GID2
+soft_roce_link() {
+	local module
+	for module in rdma_rxe ib_uverbs veth sch_ingress cls_flower act_gact; do
+		modprobe "$module" || skip_all "no module $module"
+	done
+	at_exit end_soft_roce_link
+	"$LINK" up || bail "no link"
+}
+
+end_soft_roce_link() {
+	"$LINK" down
+	wait_until 10 modprobe -r rdma_rxe
+	modprobe -qr rdma_ucm ib_uverbs
+	modprobe -qr veth cls_flower act_gact sch_ingress
+	return 0
+}
+
+# counter NAME [DEVICE]: of the port's hardware counters
+counter() { cat "/sys/class/infiniband/${2-rxe0}/ports/1/hw_counters/$1"; }
 
 # mock COMMAND [N [K]]: has mock_ib do it, what it says is in $work/out and what it caused in $work/trace
 mock() { run out mock_do "$@"; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# description: asynchronous events of queue pairs and their entry into ERR, by whom and from where, once each
+# description: asynchronous events of queue pairs and ports, and entry into ERR, by whom and from where, once each
 . ./lib.sh
 
 event=ib_qp_event error=ib_qp_error
 soft_roce
 load mock_ib
-plan 14
+plan 20
 trace $event $error
 
 has_core=$(status_field ib_cq_trace hook core_qp_event state)
@@ -50,5 +50,37 @@ wait_until 20 have $error 1 1
 t_eq "failed before: the first sweep finds it, and its peer" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn) $(ev_get $error rgid) $(ev_get $error lgid)" \
 	"sweep $(said qp0) $(said peer) $GID $GID"
 echo close >$DO
+
+# --- no more than allowed ---
+
+sweep() { awk -v key="^$1=" '/^sweep rxe0/ { for (i = 3; i <= NF; i++) if (sub(key, "", $i)) print $i }' $STATUS; }
+swept() { [ "$(sweep sweeps)" -gt "$sweeps" ] && [ "$(sweep state)" = watching ]; }
+max=/sys/module/ib_cq_trace/parameters/qp_sweep_max
+was=$(cat $max) sweeps=$(sweep sweeps) asked=$(sweep asked) cut=$(sweep cut)
+echo 1 >$max
+mock fail 1
+wait_until 20 swept
+t_eq "qp_sweep_max: one queue pair a sweep" "$(($(sweep asked) - asked)) $(($(sweep cut) - cut))" "$(($(sweep sweeps) - sweeps)) $(($(sweep sweeps) - sweeps))"
+echo close >$DO
+echo 0 >$max
+sweeps=$(sweep sweeps)
+mock fail 1
+sleep 3
+t_eq "qp_sweep_max 0: no sweep" "$(sweep sweeps) $(sweep left)" "$sweeps 0"
+echo close >$DO
+echo "$was" >$max
+t_range "the time a sweep took" "$(sweep busy_ns)" 1 1000000000000
 t_eq "the sweep counts what it asks" "$(awk '/^sweep rxe0/ { sub(/.*asked=/, ""); print ($1 > 0) }' $STATUS)" 1
 t_no_losses
+
+# --- ports ---
+
+ev_enable ib_cq/ib_port_event
+ev_clear
+for n in 8 11 12 13 17; do
+	echo "port $n 1" >$DO
+done
+wait_until 10 have ib_port_event 1 5
+t_eq "ports: each event" "$(ev_get ib_port_event event | sort | xargs)" "CLIENT_REREGISTER DEVICE_FATAL LID_CHANGE PKEY_CHANGE SM_CHANGE"
+t_eq "ports: what the port is now" "$(ev_n ib_port_event "f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"state\"] == \"ACTIVE\" && f[\"lid\"] == 0 && f[\"speed\"] && f[\"width\"]")" 4
+t_eq "ports: none of a device as a whole" "$(ev_n ib_port_event 'f["event"] == "DEVICE_FATAL" && f["port"] == 0 && f["state"] == "-" && !f["speed"]')" 1

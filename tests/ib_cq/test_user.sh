@@ -60,7 +60,7 @@ wait $verbs
 # --- channels ---
 
 verbs channel 7
-t_eq "7 completion events" "$(ev_n ib_comp_channel) $(ev_n ib_comp_channel "f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\" && f[\"queued\"] == 0 && f[\"lost\"] == 0")" "7 7"
+t_eq "7 completion events" "$(ev_n ib_comp_channel) $(ev_n ib_comp_channel "f[\"dev\"] == \"rxe0\" && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\" && f[\"queued\"] == 0 && f[\"lost\"] == 0")" "7 7"
 t_eq "each lay there for 50 ms" "$(ev_n ib_comp_channel 'f["wait_ns"] >= 50000000 && f["wait_ns"] < 60000000000')" 7
 t_eq "of one CQ" "$(ev_get ib_comp_channel cq_id | sort -u | wc -l)" 1
 

@@ -48,15 +48,22 @@ struct cq {
 	struct queue q;
 };
 
+struct device {
+	int fd;
+	int async_fd;
+	uint32_t pd, lkey, rkey;
+};
+
 struct qp {
+	struct device *dev;
 	uint32_t handle;
 	uint32_t num;
 	uint32_t ssn;
 	struct queue sq, rq;
 };
 
-static int fd, async_fd, channel = -1;
-static uint32_t pd, lkey, rkey;
+static struct device devices[2], *dev = &devices[0];	/* dev: the one that commands go to */
+static int channel = -1;
 static char *buf;
 static struct cq cq[2];
 static struct qp qp[2];
@@ -77,7 +84,7 @@ static int command(uint32_t nr, void *cmd, size_t size, void *resp, size_t resp_
 	hdr->in_words = (sizeof(*hdr) + size) / 4;
 	hdr->out_words = resp_size / 4;
 	memcpy(msg + sizeof(*hdr), cmd, size);
-	return write(fd, msg, sizeof(*hdr) + size) == sizeof(*hdr) + size ? 0 : -1;
+	return write(dev->fd, msg, sizeof(*hdr) + size) == sizeof(*hdr) + size ? 0 : -1;
 }
 
 #define must(nr, cmd, resp)						\
@@ -90,30 +97,33 @@ static struct queue map_queue(const struct mminfo *mi)
 {
 	struct queue q;
 
-	q.buf = mmap(NULL, mi->size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, mi->offset);
+	q.buf = mmap(NULL, mi->size, PROT_READ | PROT_WRITE, MAP_SHARED, dev->fd, mi->offset);
 	if (q.buf == MAP_FAILED)
 		die("mmap");
 	q.elem = 1UL << q.buf->log2_elem_size;
 	return q;
 }
 
-static void open_device(void)
+static void open_device(int i)
 {
+	char name[] = "/dev/infiniband/uverbs0";
 	struct ib_uverbs_get_context ctx = {};
 	struct ib_uverbs_get_context_resp ctx_resp;
 	struct ib_uverbs_alloc_pd alloc = {};
 	struct ib_uverbs_alloc_pd_resp alloc_resp;
 
-	fd = open("/dev/infiniband/uverbs0", O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		die("uverbs0");
+	dev = &devices[i];
+	name[sizeof(name) - 2] += i;
+	dev->fd = open(name, O_RDWR | O_CLOEXEC);
+	if (dev->fd < 0)
+		die(name);
 	ctx.response = (uintptr_t)&ctx_resp;
 	must(GET_CONTEXT, ctx, ctx_resp);
-	async_fd = ctx_resp.async_fd;
+	dev->async_fd = ctx_resp.async_fd;
 	alloc.response = (uintptr_t)&alloc_resp;
 	must(ALLOC_PD, alloc, alloc_resp);
-	pd = alloc_resp.pd_handle;
-	buf = mmap(NULL, BUF_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	dev->pd = alloc_resp.pd_handle;
+	buf = buf ?: mmap(NULL, BUF_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED)
 		die("mmap");
 }
@@ -123,15 +133,15 @@ static int reg_mr(void *addr, uint64_t bytes, uint32_t access)
 {
 	struct ib_uverbs_reg_mr reg = {
 		.start = (uintptr_t)addr, .hca_va = (uintptr_t)addr, .length = bytes,
-		.pd_handle = pd, .access_flags = access,
+		.pd_handle = dev->pd, .access_flags = access,
 	};
 	struct ib_uverbs_reg_mr_resp resp;
 
 	reg.response = (uintptr_t)&resp;
 	if (command(IB_USER_VERBS_CMD_REG_MR, &reg, sizeof(reg), &resp, sizeof(resp)))
 		return errno;
-	lkey = resp.lkey;
-	rkey = resp.rkey;
+	dev->lkey = resp.lkey;
+	dev->rkey = resp.rkey;
 	return 0;
 }
 
@@ -153,7 +163,7 @@ static void make_cq(struct cq *c, uint32_t cqe)
 static void make_qp(struct qp *q, struct cq *c)
 {
 	struct ib_uverbs_create_qp create = {
-		.pd_handle = pd, .send_cq_handle = c->handle, .recv_cq_handle = c->handle,
+		.pd_handle = dev->pd, .send_cq_handle = c->handle, .recv_cq_handle = c->handle,
 		.max_send_wr = 1024, .max_recv_wr = 1024, .max_send_sge = 1, .max_recv_sge = 1,
 		.qp_type = IB_UVERBS_QPT_RC,
 	};
@@ -164,6 +174,7 @@ static void make_qp(struct qp *q, struct cq *c)
 
 	create.response = (uintptr_t)&resp;
 	must(CREATE_QP, create, resp);
+	q->dev = dev;
 	q->handle = resp.core.qp_handle;
 	q->num = resp.core.qpn;
 	q->sq = map_queue(&resp.rxe.sq_mi);
@@ -174,16 +185,19 @@ static void modify(struct qp *q, struct ib_uverbs_modify_qp *m, uint32_t mask)
 {
 	struct ib_uverbs_cmd_hdr unused;
 
+	dev = q->dev;
 	m->qp_handle = q->handle;
 	m->attr_mask = mask | QP_STATE;
 	if (command(IB_USER_VERBS_CMD_MODIFY_QP, m, sizeof(*m), &unused, 0))
 		die("MODIFY_QP");
 }
 
-static void connect_qp(struct qp *q, uint32_t dest)
+static void connect_qp(struct qp *q, const struct device *to, uint32_t dest)
 {
-	/* ::ffff:10.9.0.1, its own. */
-	static const uint8_t gid[16] = { [10] = 0xff, 0xff, 10, 9, 0, 1 };
+	/* ::ffff:10.9.0.1 is the first device's, ::ffff:10.9.0.2 the second's. */
+	uint8_t gid[16] = { [10] = 0xff, 0xff, 10, 9, 0, 1 + (to - devices) };
+	/* Nothing is lost on the way to itself; on a link 6 packets may be, 268 ms each. */
+	int link = to != q->dev;
 	struct ib_uverbs_modify_qp init = {
 		.qp_state = INIT, .port_num = 1,
 		.qp_access_flags = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ,
@@ -194,7 +208,8 @@ static void connect_qp(struct qp *q, uint32_t dest)
 		.dest = { .is_global = 1, .sgid_index = 1, .hop_limit = 1, .port_num = 1 },
 	};
 	struct ib_uverbs_modify_qp rts = {
-		.qp_state = RTS, .timeout = 10, .retry_cnt = 2, .rnr_retry = 0, .max_rd_atomic = 1,
+		.qp_state = RTS, .timeout = link ? 16 : 10, .retry_cnt = link ? 6 : 2,
+		.rnr_retry = 0, .max_rd_atomic = 1,
 	};
 
 	memcpy(rtr.dest.dgid, gid, 16);
@@ -203,19 +218,24 @@ static void connect_qp(struct qp *q, uint32_t dest)
 	modify(q, &rts, QP_TIMEOUT | QP_RETRY | QP_RNR | QP_SQ_PSN | QP_MAX_RD);
 }
 
+static void reg_buf(void)
+{
+	if (reg_mr(buf, BUF_SIZE, LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ))
+		die("REG_MR");
+}
+
 /* Two queue pairs, each with a CQ of @cqe, connected to each other or to @dest. */
 static void connect_pair(uint32_t cqe, uint32_t dest)
 {
 	int i;
 
-	if (reg_mr(buf, BUF_SIZE, LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ))
-		die("REG_MR");
+	reg_buf();
 	for (i = 0; i < 2; i++) {
 		make_cq(&cq[i], cqe);
 		make_qp(&qp[i], &cq[i]);
 	}
-	connect_qp(&qp[0], dest ?: qp[1].num);
-	connect_qp(&qp[1], dest ?: qp[0].num);
+	connect_qp(&qp[0], qp[1].dev, dest ?: qp[1].num);
+	connect_qp(&qp[1], qp[0].dev, dest ?: qp[0].num);
 	printf("qp0=%u qp1=%u depth=%u\n", qp[0].num, qp[1].num, cq[0].cqe);
 }
 
@@ -258,7 +278,7 @@ static void post_send(uint64_t wr_id, uint32_t opcode, uint32_t bytes, uint32_t 
 	wqe->dma.length = bytes;
 	wqe->dma.resid = bytes;
 	wqe->dma.num_sge = 1;
-	wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, bytes, lkey };
+	wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, bytes, qp[0].dev->lkey };
 	advance(&qp[0].sq);
 	doorbell(&qp[0]);
 }
@@ -272,7 +292,7 @@ static void post_recv(struct qp *q, uint64_t wr_id, uint32_t bytes)
 	wqe->dma.length = bytes;
 	wqe->dma.resid = bytes;
 	wqe->dma.num_sge = 1;
-	wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, bytes, lkey };
+	wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, bytes, q->dev->lkey };
 	advance(&q->rq);
 }
 
@@ -313,7 +333,7 @@ static void do_write(int n)
 
 	connect_pair(2048, 0);
 	for (i = 0; i < n; i++)
-		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 100, rkey);
+		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 100, dev->rkey);
 	for (i = 0; i < n; i++) {
 		if (reap(&cq[0]).status)
 			die("a write failed");
@@ -330,15 +350,15 @@ static void do_overflow(int n)
 	connect_pair(4, 0);
 	for (i = 1; i <= n; i++) {
 		buf[0] = i;
-		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 1, rkey);
+		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 1, dev->rkey);
 		while (*there != (char)i)
 			usleep(100);
 	}
-	p = (struct pollfd){ .fd = async_fd, .events = POLLIN };
+	p = (struct pollfd){ .fd = dev->async_fd, .events = POLLIN };
 	while (poll(&p, 1, 1000) == 1) {
 		struct ib_uverbs_async_event_desc event;
 
-		if (read(async_fd, &event, sizeof(event)) != sizeof(event) || event.event_type)
+		if (read(dev->async_fd, &event, sizeof(event)) != sizeof(event) || event.event_type)
 			die("async event");
 		events++;
 	}
@@ -354,6 +374,32 @@ static void do_retry(int n)
 	for (i = 1; i <= n; i++)
 		post_send(i, IB_UVERBS_WR_SEND, 64, 0);
 	reap_all(&cq[0], "send", n);
+}
+
+/* Writes to the other end of a link, 4 at a time, n times or until one fails. */
+static void do_link(int n)
+{
+	int i, k, failed = 0;
+
+	reg_buf();
+	make_cq(&cq[0], 2048);
+	make_qp(&qp[0], &cq[0]);
+	open_device(1);
+	reg_buf();
+	make_cq(&cq[1], 2048);
+	make_qp(&qp[1], &cq[1]);
+	connect_qp(&qp[1], qp[0].dev, qp[0].num);
+	connect_qp(&qp[0], qp[1].dev, qp[1].num);
+	printf("qp0=%u qp1=%u\n", qp[0].num, qp[1].num);
+	fflush(stdout);
+	for (i = 0; i < n && !failed; i++) {
+		for (k = 0; k < 4; k++)
+			post_send(4 * i + k, IB_UVERBS_WR_RDMA_WRITE, 100, qp[1].dev->rkey);
+		while (k--)
+			failed += reap(&cq[0]).status != 0;
+		usleep(10000);
+	}
+	printf("steps=%d failed=%d\n", i, failed);
 }
 
 /* As retry, and stays until its standard input ends. */
@@ -418,7 +464,7 @@ static void do_channel(int n)
 
 		if (command(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ, &req, sizeof(req), NULL, 0))
 			die("REQ_NOTIFY_CQ");
-		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 64, rkey);
+		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 64, dev->rkey);
 		reap_all(&cq[0], "send", 1);
 		usleep(50000);
 		if (read(channel, &event, sizeof(event)) != sizeof(event))
@@ -433,7 +479,7 @@ static void do_mr(int n)
 
 	if (reg_mr(mem, n, LOCAL_WRITE | REMOTE_READ))
 		die("REG_MR");
-	printf("addr=0x%lx lkey=%u\n", (long)mem, lkey);
+	printf("addr=0x%lx lkey=%u\n", (long)mem, dev->lkey);
 	munmap(mem + 4096, 4096);
 	printf("errno=%d\n", reg_mr(mem, n, LOCAL_WRITE));
 }
@@ -449,7 +495,7 @@ static void do_odp(int n)
 	printf("errno=%d addr=0x%lx\n", ret, (long)mem);
 	if (ret)
 		return;
-	key = rkey;
+	key = dev->rkey;
 	connect_pair(2048, 0);
 	for (i = 0; i < n; i++) {
 		struct rxe_send_wqe *wqe = produce(&qp[0].sq);
@@ -465,7 +511,7 @@ static void do_odp(int n)
 		wqe->dma.length = 64;
 		wqe->dma.resid = 64;
 		wqe->dma.num_sge = 1;
-		wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, 64, lkey };
+		wqe->dma.sge[0] = (struct rxe_sge){ (uintptr_t)buf, 64, dev->lkey };
 		advance(&qp[0].sq);
 		doorbell(&qp[0]);
 		reap_all(&cq[0], "send", 1);
@@ -478,7 +524,7 @@ static const struct {
 	void (*run)(int n);
 } commands[] = {
 	{ "write", do_write }, { "overflow", do_overflow }, { "retry", do_retry },
-	{ "fail", do_fail }, { "rnr", do_rnr }, { "access", do_access }, { "len", do_len },
+	{ "fail", do_fail }, { "link", do_link }, { "rnr", do_rnr }, { "access", do_access }, { "len", do_len },
 	{ "flush", do_flush }, { "channel", do_channel }, { "mr", do_mr }, { "odp", do_odp },
 };
 
@@ -490,7 +536,7 @@ int main(int argc, char **argv)
 		if (argc < 2 || strcmp(argv[1], commands[i].name))
 			continue;
 		printf("pid=%d\n", getpid());
-		open_device();
+		open_device(0);
 		commands[i].run(n);
 		return 0;
 	}

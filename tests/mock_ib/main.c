@@ -21,22 +21,26 @@ static char *device = "rxe0";
 module_param(device, charp, 0444);
 MODULE_PARM_DESC(device, "RDMA device to use (default rxe0)");
 
+static char *peer = "";
+module_param(peer, charp, 0444);
+MODULE_PARM_DESC(peer, "RDMA device of each second queue pair (default: the same)");
+
 #define GID_INDEX	1
 #define BUF_SIZE	4096
 #define MAX_WR		1024
 #define NO_SUCH_QP	0xabcde
 
 /*
- * Two queue pairs of one device, connected to each other, each with a CQ. Each request has an id
- * of its own.
+ * Two queue pairs of one device or two, connected to each other, each with a CQ and a buffer. Each
+ * request has an id of its own.
  */
 struct pair {
-	struct ib_device *dev;
-	struct ib_pd *pd;
+	struct ib_device *dev[2];
+	struct ib_pd *pd[2];
 	struct ib_cq *cq[2];
 	struct ib_qp *qp[2];
-	void *buf;
-	u64 dma;
+	void *buf[2];
+	u64 dma[2];
 	struct ib_cqe ids[MAX_WR];
 	unsigned int next;
 	atomic_t done;
@@ -52,10 +56,10 @@ struct args {
 };
 
 static DEFINE_MUTEX(lock);	/* all below */
-static struct ib_device *dev;
+static struct ib_device *devs[2];	/* the second is NULL if there is no peer */
 static char result[512];
 static struct pair pair;	/* of the command that runs */
-static struct pair left;	/* that fail left, until close; none if its dev is NULL */
+static struct pair left;	/* that fail or open left, until close; none if its dev[0] is NULL */
 
 static __printf(1, 2) void say(const char *fmt, ...)
 {
@@ -110,9 +114,9 @@ static int to_init(struct ib_qp *qp)
 				       IB_QP_ACCESS_FLAGS);
 }
 
-static int to_rtr(struct ib_qp *qp, u32 dest)
+static int to_rtr(struct ib_qp *qp, struct ib_device *to, u32 dest)
 {
-	const struct ib_gid_attr *gid = rdma_get_gid_attr(qp->device, 1, GID_INDEX);
+	const struct ib_gid_attr *gid = rdma_get_gid_attr(to, 1, GID_INDEX);
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_RTR, .path_mtu = IB_MTU_1024, .dest_qp_num = dest,
 		.max_dest_rd_atomic = 1, .min_rnr_timer = 1,
@@ -124,7 +128,6 @@ static int to_rtr(struct ib_qp *qp, u32 dest)
 		return PTR_ERR(gid);
 	rdma_ah_set_grh(&attr.ah_attr, NULL, 0, GID_INDEX, 1, 0);
 	memcpy(rdma_ah_retrieve_grh(&attr.ah_attr)->dgid.raw, gid->gid.raw, sizeof(gid->gid));
-	/* To itself: its own address is the other's too. */
 	ret = rdma_read_gid_l2_fields(gid, NULL, attr.ah_attr.roce.dmac);
 	if (!ret)
 		ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU |
@@ -134,11 +137,12 @@ static int to_rtr(struct ib_qp *qp, u32 dest)
 	return ret;
 }
 
-static int to_rts(struct ib_qp *qp)
+/* Nothing is lost on the way to itself; on a link a lost packet costs 268 ms, and 6 may be. */
+static int to_rts(struct ib_qp *qp, bool link)
 {
 	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_RTS, .timeout = 10, .retry_cnt = 2, .rnr_retry = 0,
-		.max_rd_atomic = 1,
+		.qp_state = IB_QPS_RTS, .timeout = link ? 16 : 10, .retry_cnt = link ? 6 : 2,
+		.rnr_retry = 0, .max_rd_atomic = 1,
 	};
 
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
@@ -152,9 +156,12 @@ static int to_error(struct ib_qp *qp)
 	return ib_modify_qp(qp, &attr, IB_QP_STATE);
 }
 
-static int connect_qp(struct ib_qp *qp, u32 dest)
+static int connect_qp(struct pair *p, int i, u32 dest)
 {
-	return to_init(qp) ?: to_rtr(qp, dest) ?: to_rts(qp);
+	struct ib_qp *qp = p->qp[i];
+
+	return to_init(qp) ?: to_rtr(qp, p->dev[!i], dest ?: p->qp[!i]->qp_num) ?:
+	       to_rts(qp, p->dev[0] != p->dev[1]);
 }
 
 static void on_qp_event(struct ib_event *event, void *context)
@@ -177,12 +184,12 @@ static void pair_close(struct pair *p)
 	for (i = 0; i < 2; i++) {
 		if (!IS_ERR_OR_NULL(p->cq[i]))
 			ib_free_cq(p->cq[i]);
+		if (p->dma[i])
+			ib_dma_unmap_single(p->dev[i], p->dma[i], BUF_SIZE, DMA_BIDIRECTIONAL);
+		if (!IS_ERR_OR_NULL(p->pd[i]))
+			ib_dealloc_pd(p->pd[i]);
+		kfree(p->buf[i]);
 	}
-	if (p->dma)
-		ib_dma_unmap_single(p->dev, p->dma, BUF_SIZE, DMA_BIDIRECTIONAL);
-	if (!IS_ERR_OR_NULL(p->pd))
-		ib_dealloc_pd(p->pd);
-	kfree(p->buf);
 }
 
 static int pair_make(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_sig_type sig)
@@ -194,20 +201,20 @@ static int pair_make(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_
 	};
 	int i;
 
-	p->buf = kzalloc(BUF_SIZE, GFP_KERNEL);
-	if (!p->buf)
-		return -ENOMEM;
-	p->pd = ib_alloc_pd(p->dev, IB_PD_UNSAFE_GLOBAL_RKEY);
-	if (IS_ERR(p->pd))
-		return PTR_ERR(p->pd);
-	p->dma = ib_dma_map_single(p->dev, p->buf, BUF_SIZE, DMA_BIDIRECTIONAL);
 	for (i = 0; i < 2; i++) {
-		p->cq[i] = ib_alloc_cq(p->dev, p, cqe, 0, ctx);
+		p->buf[i] = kzalloc(BUF_SIZE, GFP_KERNEL);
+		if (!p->buf[i])
+			return -ENOMEM;
+		p->pd[i] = ib_alloc_pd(p->dev[i], IB_PD_UNSAFE_GLOBAL_RKEY);
+		if (IS_ERR(p->pd[i]))
+			return PTR_ERR(p->pd[i]);
+		p->dma[i] = ib_dma_map_single(p->dev[i], p->buf[i], BUF_SIZE, DMA_BIDIRECTIONAL);
+		p->cq[i] = ib_alloc_cq(p->dev[i], p, cqe, 0, ctx);
 		if (IS_ERR(p->cq[i]))
 			return PTR_ERR(p->cq[i]);
 		init.send_cq = p->cq[i];
 		init.recv_cq = p->cq[i];
-		p->qp[i] = ib_create_qp(p->pd, &init);
+		p->qp[i] = ib_create_qp(p->pd[i], &init);
 		if (IS_ERR(p->qp[i]))
 			return PTR_ERR(p->qp[i]);
 		say("qp%d=%u cq%d=%u depth=%d ", i, p->qp[i]->qp_num, i, p->cq[i]->res.id,
@@ -226,17 +233,16 @@ static int pair_open(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_
 	for (i = 0; i < MAX_WR; i++)
 		p->ids[i].done = mock_ib_done;
 	init_completion(&p->all);
-	p->dev = dev;
-	if (!p->dev)
+	p->dev[0] = devs[0];
+	p->dev[1] = *peer ? devs[1] : devs[0];
+	if (!p->dev[0] || !p->dev[1]) {
+		p->dev[0] = NULL;
 		return -ENODEV;
-	ret = pair_make(p, cqe, ctx, sig);
-	if (!ret)
-		ret = connect_qp(p->qp[0], dest ?: p->qp[1]->qp_num);
-	if (!ret)
-		ret = connect_qp(p->qp[1], dest ?: p->qp[0]->qp_num);
+	}
+	ret = pair_make(p, cqe, ctx, sig) ?: connect_qp(p, 0, dest) ?: connect_qp(p, 1, dest);
 	if (ret) {
 		pair_close(p);
-		p->dev = NULL;
+		p->dev[0] = NULL;
 	}
 	return ret;
 }
@@ -245,7 +251,7 @@ static int pair_open(struct pair *p, int cqe, enum ib_poll_context ctx, enum ib_
 
 static int post_recv(struct pair *p, int i)
 {
-	struct ib_sge sge = { p->dma, 64, p->pd->local_dma_lkey };
+	struct ib_sge sge = { p->dma[i], 64, p->pd[i]->local_dma_lkey };
 	struct ib_recv_wr wr = { .wr_cqe = id(p), .sg_list = &sge, .num_sge = 1 };
 
 	return ib_post_recv(p->qp[i], &wr, NULL);
@@ -253,7 +259,7 @@ static int post_recv(struct pair *p, int i)
 
 static int post_send(struct pair *p, int flags)
 {
-	struct ib_sge sge = { p->dma, 64, p->pd->local_dma_lkey };
+	struct ib_sge sge = { p->dma[0], 64, p->pd[0]->local_dma_lkey };
 	struct ib_send_wr wr = {
 		.wr_cqe = id(p), .sg_list = &sge, .num_sge = 1, .opcode = IB_WR_SEND,
 		.send_flags = flags,
@@ -264,11 +270,11 @@ static int post_send(struct pair *p, int flags)
 
 static int post_write(struct pair *p, u32 bytes, u32 rkey, int flags)
 {
-	struct ib_sge sge = { p->dma, bytes, p->pd->local_dma_lkey };
+	struct ib_sge sge = { p->dma[0], bytes, p->pd[0]->local_dma_lkey };
 	struct ib_rdma_wr wr = {
 		.wr = { .wr_cqe = id(p), .sg_list = &sge, .num_sge = 1,
 			.opcode = IB_WR_RDMA_WRITE, .send_flags = flags },
-		.remote_addr = p->dma + BUF_SIZE / 2, .rkey = rkey,
+		.remote_addr = p->dma[1], .rkey = rkey,
 	};
 
 	return ib_post_send(p->qp[0], &wr.wr, NULL);
@@ -291,7 +297,7 @@ static int do_write(const struct args *a)
 		bool signal = i % a->k == 0 || i == a->n;
 
 		signaled += signal;
-		ret = post_write(p, 100, p->pd->unsafe_global_rkey, signal ? IB_SEND_SIGNALED : 0);
+		ret = post_write(p, 100, p->pd[1]->unsafe_global_rkey, signal ? IB_SEND_SIGNALED : 0);
 	}
 	ret = ret ?: await(p);
 	say("posted=%u signaled=%u done=%d failed=%d", a->n, signaled, atomic_read(&p->done),
@@ -315,15 +321,15 @@ static int do_same(const struct args *a)
 	if (ret)
 		return ret;
 	for (i = 0; i < a->n; i++) {
-		sge[i] = (struct ib_sge){ p->dma, i + 1, p->pd->local_dma_lkey };
+		sge[i] = (struct ib_sge){ p->dma[0], i + 1, p->pd[0]->local_dma_lkey };
 		wr[i].wr.wr_cqe = &p->ids[0];
 		wr[i].wr.sg_list = &sge[i];
 		wr[i].wr.num_sge = 1;
 		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
 		wr[i].wr.send_flags = IB_SEND_SIGNALED;
 		wr[i].wr.next = i + 1 < a->n ? &wr[i + 1].wr : NULL;
-		wr[i].remote_addr = p->dma + BUF_SIZE / 2;
-		wr[i].rkey = p->pd->unsafe_global_rkey;
+		wr[i].remote_addr = p->dma[1];
+		wr[i].rkey = p->pd[1]->unsafe_global_rkey;
 	}
 	expect(p, a->n);
 	ret = ib_post_send(p->qp[0], &wr[0].wr, NULL) ?: await(p);
@@ -344,7 +350,7 @@ static int do_sigall(const struct args *a)
 		return ret;
 	expect(p, a->n);
 	for (i = 0; i < a->n && !ret; i++)
-		ret = post_write(p, 200, p->pd->unsafe_global_rkey, 0);
+		ret = post_write(p, 200, p->pd[1]->unsafe_global_rkey, 0);
 	ret = ret ?: await(p);
 	say("done=%d failed=%d", atomic_read(&p->done), atomic_read(&p->failed));
 	pair_close(p);
@@ -363,7 +369,7 @@ static int do_refused(const struct args *a)
 	if (ret)
 		return ret;
 	for (i = 0; i < ARRAY_SIZE(sge); i++)
-		sge[i] = (struct ib_sge){ p->dma, 300, p->pd->local_dma_lkey };
+		sge[i] = (struct ib_sge){ p->dma[0], 300, p->pd[0]->local_dma_lkey };
 	for (i = 0; i < 3; i++) {
 		wr[i].wr.wr_cqe = id(p);
 		wr[i].wr.sg_list = sge;
@@ -371,8 +377,8 @@ static int do_refused(const struct args *a)
 		wr[i].wr.opcode = IB_WR_RDMA_WRITE;
 		wr[i].wr.send_flags = IB_SEND_SIGNALED;
 		wr[i].wr.next = i < 2 ? &wr[i + 1].wr : NULL;
-		wr[i].remote_addr = p->dma + BUF_SIZE / 2;
-		wr[i].rkey = p->pd->unsafe_global_rkey;
+		wr[i].remote_addr = p->dma[1];
+		wr[i].rkey = p->pd[1]->unsafe_global_rkey;
 	}
 	expect(p, 1);
 	ret = ib_post_send(p->qp[0], &wr[0].wr, NULL);
@@ -409,7 +415,7 @@ static int do_fail(const struct args *a)
 	unsigned int i;
 	int ret;
 
-	ret = p->dev ? -EBUSY : pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
+	ret = p->dev[0] ? -EBUSY : pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
 	if (ret)
 		return ret;
 	expect(p, a->n);
@@ -421,10 +427,36 @@ static int do_fail(const struct args *a)
 
 static int do_close(const struct args *a)
 {
-	if (left.dev)
+	if (left.dev[0])
 		pair_close(&left);
-	left.dev = NULL;
+	left.dev[0] = NULL;
 	return 0;
+}
+
+/* Two queue pairs that stay, until close. */
+static int do_open(const struct args *a)
+{
+	if (left.dev[0])
+		return -EBUSY;
+	return pair_open(&left, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+}
+
+/* On these: k signaled writes at once, and when they are done again; n times or until one fails. */
+static int do_step(const struct args *a)
+{
+	unsigned int i, k, failed = 0;
+	struct pair *p = &left;
+	int ret = p->dev[0] ? 0 : -ENODEV;
+
+	for (i = 0; i < a->n && !ret && !failed; i++) {
+		expect(p, a->k);
+		for (k = 0; k < a->k && !ret; k++)
+			ret = post_write(p, 100, p->pd[1]->unsafe_global_rkey, IB_SEND_SIGNALED);
+		ret = ret ?: await(p);
+		failed = atomic_read(&p->failed);
+	}
+	say("steps=%u failed=%u", i, failed);
+	return ret;
 }
 
 /* A send for which nobody has posted a buffer. */
@@ -490,10 +522,10 @@ static int do_overflow(const struct args *a)
 	if (ret)
 		return ret;
 	for (i = 1; i <= a->n && !ret; i++) {
-		((u8 *)p->buf)[0] = i;
-		ret = post_write(p, 1, p->pd->unsafe_global_rkey, IB_SEND_SIGNALED);
+		*(u8 *)p->buf[0] = i;
+		ret = post_write(p, 1, p->pd[1]->unsafe_global_rkey, IB_SEND_SIGNALED);
 		/* One after the other: done when its byte has arrived. */
-		while (!ret && READ_ONCE(((u8 *)p->buf)[BUF_SIZE / 2]) != (u8)i)
+		while (!ret && READ_ONCE(*(u8 *)p->buf[1]) != (u8)i)
 			usleep_range(100, 200);
 	}
 	/* The last one's completion follows its data. */
@@ -513,10 +545,23 @@ static int do_event(const struct args *a)
 	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
 	if (ret)
 		return ret;
-	event.device = p->dev;
+	event.device = p->dev[0];
 	event.element.qp = p->qp[0];
 	p->qp[0]->event_handler(&event, p->qp[0]->qp_context);
 	pair_close(p);
+	return 0;
+}
+
+/* The provider reports event n of port k. */
+static int do_port(const struct args *a)
+{
+	struct ib_event event = {
+		.device = devs[0], .event = a->n, .element.port_num = a->k,
+	};
+
+	if (!devs[0])
+		return -ENODEV;
+	ib_dispatch_event(&event);
 	return 0;
 }
 
@@ -528,7 +573,9 @@ static const struct {
 	{ "same", do_same },
 	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close },
 	{ "rnr", do_rnr }, { "access", do_access },
+	{ "open", do_open }, { "step", do_step },
 	{ "flush", do_flush }, { "overflow", do_overflow }, { "event", do_event },
+	{ "port", do_port },
 };
 
 static ssize_t do_command(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
@@ -572,14 +619,17 @@ static const struct file_operations do_fops = {
 	.llseek = seq_lseek, .release = single_release,
 };
 
-/* ---- the device ---- */
+/* ---- the devices ---- */
 
 static int mock_ib_add(struct ib_device *ibdev)
 {
-	if (strcmp(dev_name(&ibdev->dev), device))
+	const char *name = dev_name(&ibdev->dev);
+	bool second = !strcmp(name, peer);
+
+	if (!second && strcmp(name, device))
 		return -EOPNOTSUPP;
 	mutex_lock(&lock);
-	dev = ibdev;
+	devs[second] = ibdev;
 	mutex_unlock(&lock);
 	return 0;
 }
@@ -589,7 +639,7 @@ static void mock_ib_remove(struct ib_device *ibdev, void *data)
 {
 	mutex_lock(&lock);
 	do_close(NULL);
-	dev = NULL;
+	devs[devs[1] == ibdev] = NULL;
 	mutex_unlock(&lock);
 }
 

@@ -6,10 +6,10 @@
 . ../ib_cq/lib.sh
 # shellcheck source=lib.sh
 . ./lib.sh
-plan 26
+plan 32
 
-soft_roce
-load mock_ib
+soft_roce_link
+load mock_ib peer=rxe1
 load ib_cq_trace
 verbs=$PWD/../ib_cq/verbs
 
@@ -26,10 +26,10 @@ tool ib_errors
 t_eq "ib_errors: the first line" "$(grep -m1 Tracing "$work/ib_errors")" "Tracing RDMA errors until Ctrl-C."
 pid=$(told ib_errors pid 1)
 t_eq "ib_errors: a program's first error, with whom, whose" "$(grep -c " FIRST    rxe0 qp $(told ib_errors qp0 1) to $GID qp $(told ib_errors peer 1): RETRY_EXC_ERR, vendor_err 0, of verbs/$pid\$" "$work/ib_errors")" 1
-t_eq "ib_errors: a module's" "$(grep -c " FIRST    rxe0 qp $(told ib_errors qp0 2) to $GID qp $(told ib_errors qp1 2): REM_ACCESS_ERR, vendor_err 0, of mock_ib/0\$" "$work/ib_errors")" 1
+t_eq "ib_errors: a module's" "$(grep -c " FIRST    rxe0 qp $(told ib_errors qp0 2) to $GID2 qp $(told ib_errors qp1 2): REM_ACCESS_ERR, vendor_err 0, of mock_ib/0\$" "$work/ib_errors")" 1
 t_eq "ib_errors: overflows" "$(grep -oP " OVERFLOW rxe0 cq \d+ of 7 entries: \K\d+ lost, of verbs/$(told ib_errors pid 2)\$" "$work/ib_errors" | xargs)" \
 	"1 lost, of verbs/$(told ib_errors pid 2) 56 lost, of verbs/$(told ib_errors pid 2)"
-t_eq "ib_errors: moved to ERR" "$(grep -cE " ERR      rxe0 qp $(told ib_errors qp0 4) to $GID qp $(told ib_errors qp1 4): by modify, [0-9]+ ms old, of mock_ib/0\$" "$work/ib_errors")" 1
+t_eq "ib_errors: moved to ERR" "$(grep -cE " ERR      rxe0 qp $(told ib_errors qp0 4) to $GID2 qp $(told ib_errors qp1 4): by modify, [0-9]+ ms old, of mock_ib/0\$" "$work/ib_errors")" 1
 t_eq "ib_errors: flushed" "$(value ib_errors "flushed[rxe0, $(told ib_errors qp0 1)]") $(value ib_errors "flushed[rxe0, $(told ib_errors qp0 4)]")" "19 100"
 
 # --- latency ---
@@ -41,6 +41,21 @@ t_eq "ib_lat: histograms" "$(entries ib_lat 'us[mock_ib, WRITE]') $(entries ib_l
 t_eq "ib_lat: by queue pair" "$(stat ib_lat "qp_us[rxe0, $(told ib_lat qp0 1)]" count) $(stat ib_lat "qp_us[rxe0, $(told ib_lat qp0 2)]" count)" "101 5"
 t_eq "ib_lat: bytes" "$(value ib_lat 'bytes[mock_ib, WRITE]')" 10100
 t_eq "ib_lat: failed" "$(value ib_lat "failed[rxe0, $(told ib_lat qp0 2)]")" 5
+
+# --- a link that gets bad ---
+
+workload "$(do_it open)" "$(do_it step 20 1)" "$LINK loses ok random determ drop 3" "$(do_it step 4 1)" "$LINK loses drop" "$(do_it step 1 4)" \
+	"$verbs link 1" "$LINK loses ok" "$(do_it close)"
+tool ib_flap
+qp="rxe0 qp $(told ib_flap qp0 1)"
+t_eq "ib_flap: the first line says from which duration on" "$(grep -m1 Tracing "$work/ib_flap")" \
+	"Tracing RDMA links that get slow and fail until Ctrl-C. ib_wr_latency_min_ns=0"
+slower=$(grep -oP " SLOWER   $qp of mock_ib: \K.*" "$work/ib_flap" | tail -1)
+t_range "ib_flap: a lost packet makes it slower, by a timeout" "${slower%% *}" 268435 100000000
+t_eq "ib_flap: the first error, after how many" "$(grep -A1 " FIRST    $qp to $GID2 qp $(told ib_flap qp1 1): RETRY_EXC_ERR, of mock_ib/0\$" "$work/ib_flap" |
+	grep -oP '^ +[0-9]{7,} us after its posting; the \K[0-9]+')" 24
+t_eq "ib_flap: a program's" "$(grep -c " FIRST    rxe0 qp $(told ib_flap qp0 2) to $GID2 qp $(told ib_flap qp1 2): RETRY_EXC_ERR, of verbs/$(told ib_flap pid 1)\$" "$work/ib_flap")" 1
+t_eq "ib_flap: by queue pair" "$(stat ib_flap "us[rxe0, $(told ib_flap qp0 1)]" count)" 24
 
 # --- lag ---
 
