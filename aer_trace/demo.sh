@@ -60,7 +60,6 @@ expect "^@errors\\[$card, BadTLP\\]: [0-9]" "a second with errors"
 expect "^@dma_us\\[$card\\]: count [0-9]+" "its DMA in a second with an error"
 expect "^@lost\\[$card, nonfatal\\]: 1\$" "the lost packet"
 expect "^@before_us\\[$card\\]:" "DMA before the first error"
-tell "In the second of the recovery @still_ms is the time in which nothing was mapped for the card, and @dma_us \
-counts the buffers that its driver had to map anew afterwards."
+tell "In the seconds of the recovery @dma_us counts the buffers that the card's driver had to map anew."
 
 run 'rmmod aer_trace iommu_trace'
