@@ -68,12 +68,9 @@ enum {
 };
 
 #define AER_PAIR(_name, _targets, _enter, _ret)				\
-	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct aer_call), _enter, _ret)
+	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct aer_call), _enter, _ret, .few = true)
 
-/*
- * Though some of these functions sleep, none has more than a caller a root port, and one for
- * firmware: the pools of functions that do not sleep are large enough.
- */
+/* None of these functions has more than a caller a root port, and one for firmware. */
 static struct kstall_hook hooks[] = {
 	[H_EVENT] = KSTALL_TRACEPOINT("event", NULL, "aer_event", aer_on_event),
 	[H_PRINT] = AER_PAIR("print", "aer_print_error", aer_print_enter, aer_report_return),

@@ -21,6 +21,8 @@
 
 #include <kstall/kstall.h>
 
+#define KSTALL_FEW	64
+
 enum kstall_kind {
 	KSTALL_KIND_TRACEPOINT,
 	KSTALL_KIND_ENTRY,
@@ -68,6 +70,7 @@ struct kstall_hook_stats {
  * @targets: alternative names, best first, separated by '|'; of a placed hook: what it waits for
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
+ * @few: whether it sleeps or not, few are in it at a time: pool of %KSTALL_FEW calls
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -93,6 +96,7 @@ struct kstall_hook {
 	const char *targets;
 	enum kstall_kind kind;
 	bool sleeps;
+	bool few;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* hook_impl.h - attaching and detaching, instantiated once a module by hook.h */
 
-KSTALL_PARAM_UINT(max_sleepers, 1024, 16, 65536,
-		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 1024); more are counted as missed");
+KSTALL_PARAM_UINT(max_sleepers, 512, 16, 65536,
+		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 512); more are counted as missed");
 
 static bool kstall_is_tracepoint(const struct kstall_hook *hook)
 {
@@ -170,6 +170,14 @@ static int kstall_pair_return(struct kretprobe_instance *ri, struct pt_regs *reg
 
 /* ---- attach ---- */
 
+/* On 256 CPUs a pool's rings take 2 KiB a call (lib/objpool.c): no more than there is use for. */
+static int kstall_pool_size(const struct kstall_hook *hook)
+{
+	if (hook->few)
+		return KSTALL_FEW;
+	return hook->sleeps ? max_sleepers : max_t(unsigned int, 10, 2 * num_possible_cpus());
+}
+
 /*
  * Registering zeroed memory each time: a kprobe or kretprobe that is registered again with
  * the address and flags of its last life is refused or misplaced (pitfall of 6.12).
@@ -191,8 +199,7 @@ static int kstall_attach_function(struct kstall_hook *hook)
 	hook->rp.entry_handler = kstall_pair_entry;
 	hook->rp.handler = kstall_pair_return;
 	hook->rp.data_size = sizeof(struct kstall_hook *) + hook->data_size;
-	hook->rp.maxactive = hook->sleeps ? max_sleepers
-					  : max_t(unsigned int, 10, 2 * num_possible_cpus());
+	hook->rp.maxactive = kstall_pool_size(hook);
 	hook->bytes = kstall_kretprobe_bytes(&hook->rp);
 	return register_kretprobe(&hook->rp);
 }

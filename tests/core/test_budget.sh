@@ -31,7 +31,8 @@ on_256() {
 	$1 == "hook" && f["kind"] == "pair" && bytes {
 		checks++
 		few = 2 * cpus > 10 ? 2 * cpus : 10
-		if (pair(bytes, 1024)) n = 1024
+		if (pair(bytes, 512)) n = 512
+		else if (pair(bytes, 64)) n = 64
 		else if (pair(bytes, few)) n = 512
 		else { bad++; next }
 		all += n * call + (rings ? 256 * pow2(n) * 8 : 0)
