@@ -53,14 +53,16 @@ t_range "a driver falls back" "$n" 1 20
 t_eq "as often as it says" "$(ev_n $fallback "$driver && f[\"order\"] == 9 && f[\"cause\"] == \"alloc\"")" "$n"
 t_eq "which driver" "$(ev_get $fallback caller "$driver" | sort -u) $(ev_get $fallback caller_module "$driver" | sort -u)" "mock_alloc_piece mock_mm"
 t_eq "no fault: no address, no duration" "$(ev_n $fallback "$driver && f[\"address\"] == \"0x0\" && f[\"duration_ns\"] == 0")" "$n"
-t_eq "nobody waited for compaction" "$(ev_n $stall)" 0
+# for these pieces; the driver's own list of them may be as much as order 8
+t_eq "nobody waited for compaction" "$(ev_n $stall 'f["order"] == 9')" 0
 
 before compact_stall
 mm alloc 9 10 1
 pid=$(said pid) grown=$(grown compact_stall)
 t_range "a driver that tries hard waits for compaction" "$(ev_n $stall "f[\"pid\"] == $pid")" 1 100000
 t_eq "as often as the kernel counts it" "$(ev_n $stall "f[\"result\"] != \"skipped\" && (f[\"result\"] != \"deferred\" || $(uname -r | cut -d. -f1) < 7)")" "$grown"
-t_eq "who asked" "$(ev_get $stall caller "f[\"pid\"] == $pid" | sort -u) $(ev_get $stall caller_module "f[\"pid\"] == $pid" | sort -u) $(ev_get $stall order "f[\"pid\"] == $pid" | sort -u)" "mock_alloc_piece mock_mm 9"
+asked="f[\"pid\"] == $pid && f[\"order\"] == 9"
+t_eq "who asked" "$(ev_get $stall caller "$asked" | sort -u) $(ev_get $stall caller_module "$asked" | sort -u)" "mock_alloc_piece mock_mm"
 t_eq "how long" "$(ev_n $stall 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $stall)"
 
 touch "$work/over"
