@@ -25,7 +25,8 @@ t_eq "in µs, too" "$(ev_n $e 'f["duration_us"] != int(f["duration_ns"] / 1000)'
 maps single 1048576 1
 t_eq "1 MiB: one flush of 256 pages" "$(ev_get $e pages)" 256
 maps sg 536870912 2097152
-t_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages)" 131072
+# Mapping may flush 2 MiB too, where a table of small pages makes way for a large one (AMD's, 7.2).
+t_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages | grep -vx 512)" 131072
 
 t_no_losses
 
