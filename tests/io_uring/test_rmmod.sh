@@ -25,32 +25,11 @@ goes_on() {
 	kill -0 $fio && wait_until 60 eval "[ \$(finished) -gt $((before + 100)) ]"
 }
 
-# A moment of its own each time: everything enabled, one event, or enabling still under way.
-one_round() {
-	local enabling=
-	insmod ../../io_uring_trace/io_uring_trace.ko || return
-	case $(($1 % 3)) in
-	0) ev_enable io_uring_trace ;;
-	1) ev_enable io_uring_trace/io_uring_req_done ;;
-	2) ev_enable io_uring_trace 2>/dev/null & enabling=$! ;;
-	esac
-	sleep "0.0$(($1 % 7))"
-	rmmod io_uring_trace || return
-	[ -z "$enabling" ] || wait $enabling || :
-}
-
-# Where kprobes, ftrace and the file systems would still know of us.
-leftovers() {
-	grep -hE 'io_uring_trace|kstall' /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions $TRACEFS/set_event /proc/kallsyms
-	comm -13 "$work/kprobes" <(probed)
-	ls -d /sys/kernel/debug/io_uring_trace $TRACEFS/events/io_uring_trace /sys/module/io_uring_trace 2>/dev/null
-}
-probed() { awk '{ print $1, $3 }' /sys/kernel/debug/kprobes/list | sort; }
-
-probed >"$work/kprobes"
+# shellcheck source=../rmmod.sh
+. ../rmmod.sh
 begin=$(finished)
 for ((done = 0; done < rounds; done++)); do
-	one_round $done 2>>"$work/errors" || break
+	one_round $done io_uring_req_done 2>>"$work/errors" || break
 done
 t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
 diag <"$work/errors" | tail -5

@@ -1,0 +1,26 @@
+# shellcheck shell=bash disable=SC2154 # work: of events.sh
+# What the tests share that remove a module under load, beside the lib.sh of its events.
+
+# one_round N EVENT: loaded and removed. A moment of its own each time: everything enabled, one event, or enabling still under way.
+one_round() {
+	local enabling=
+	insmod "../../$MODULE/$MODULE.ko" || return
+	case $(($1 % 3)) in
+	0) ev_enable "$SYSTEM" ;;
+	1) ev_enable "$SYSTEM/$2" ;;
+	2) ev_enable "$SYSTEM" 2>/dev/null & enabling=$! ;;
+	esac
+	sleep "0.0$(($1 % 7))"
+	rmmod "$MODULE" || return
+	[ -z "$enabling" ] || wait $enabling || :
+}
+
+probed() { awk '{ print $1, $3 }' /sys/kernel/debug/kprobes/list | sort; }
+probed >"$work/kprobes"
+
+# leftovers: where kprobes, ftrace and the file systems would still know of the module; kprobes that came since this file was read
+leftovers() {
+	grep -hE "$MODULE|kstall" /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions $TRACEFS/set_event /proc/kallsyms
+	comm -13 "$work/kprobes" <(probed)
+	ls -d "/sys/kernel/debug/$MODULE" "$TRACEFS/events/$SYSTEM" "/sys/module/$MODULE" 2>/dev/null
+}
