@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# description: writeback_throttle and writeback_wait_done blame the writer and last as long as the kernel and the program say
+# description: writeback_throttle and writeback_wait_done blame the writer and last as long as the scheduler and the program say
 # requires: dmsetup mkfs.ext4
 . ./lib.sh
 [ -e $SLOW ] || skip_all "needs a disk that is slow to write ($SLOW)"
-plan 18
+plan 19
 
 trace writeback_throttle writeback_wait_done
 throttle=writeback_throttle
@@ -15,25 +15,31 @@ set_dirty_bytes() { echo "$1" >/proc/sys/vm/dirty_bytes; }
 at_exit eval "echo $(cat /proc/sys/vm/dirty_ratio) >/proc/sys/vm/dirty_ratio"
 set_dirty_bytes $((4 << 20))
 
-# --- throttled: 16 MiB at 6 MB/s, of which 4 may be dirty; the kernel's own event says how long it means to hold the writer ---
+# --- throttled: 16 MiB at 6 MB/s, of which 4 may be dirty; the scheduler knows how long the writer slept where the kernel held it ---
 
 ev_enable writeback/balance_dirty_pages
-# planned COMM: the sum of the pauses, each less the tick that rounding may have cost
-planned() {
-	ev_lines_of balance_dirty_pages | awk -v comm="$1" 'index($0, comm "-") {
-		match($0, /pause=-?[0-9]+/)
-		ms = substr($0, RSTART + 6, RLENGTH - 6)
-		if (ms > 4) n += ms - 4
-	} END { printf "%.0f\n", n * 1000000 }'
+echo 'prev_comm == "dd" || next_comm == "dd"' >"$INSTANCE/events/sched/sched_switch/filter" || bail "no filter"
+ev_enable sched/sched_switch
+# slept: ns that dd slept from balance_dirty_pages on to the next of its own events, which a sleep elsewhere is not followed by
+slept() {
+	awk '/ balance_dirty_pages: / && / dd-[0-9]/ { n += nap; nap = 0; held = 1 }
+	/ writeback_throttle: / && / dd-[0-9]/ { n += nap; nap = held = 0 }
+	/ sched_switch: / {
+		for (i = 1; $(i + 1) != "sched_switch:"; i++)
+			;
+		if (held && !nap && / prev_comm=dd .* prev_state=D/) out = $i
+		if (out && / next_comm=dd /) { nap += $i - out; out = 0 }
+	} END { printf "%.0f\n", n * 1e9 }' "$work/trace"
 }
-ev_lines_of() { grep " $1: " "$work/trace"; }
 
 begin=$(date +%s%N)
 run dd dd if=/dev/zero of=$SLOW bs=64k count=256
 took=$(($(date +%s%N) - begin))
-# A quarter: jiffies, in which the kernel plans, may catch up while it sleeps.
-t_range "dd is held, about as long as the kernel means to and no longer than it ran" \
-	"$(ev_sum $throttle pause_ns 'f["comm"] == "dd"')" $(($(planned dd) / 4 + 1)) $took
+# Half: a sleep on the way from a call that did not pause to the next one is taken for a pause.
+slept=$(slept)
+t_range "dd was seen to sleep" "$slept" 1 "$took"
+t_range "dd is held as long as it slept, and no longer than it ran" \
+	"$(ev_sum $throttle pause_ns 'f["comm"] == "dd"')" $((slept / 2)) "$took"
 t_eq "dd: every event is of its disk" "$(ev_get $throttle dev 'f["comm"] == "dd"' | sort -u)" "$bdi"
 t_eq "dd: it did dirty pages" "$(ev_n $throttle 'f["comm"] == "dd" && (f["pages_dirtied"] < 1 || f["pages_dirtied"] > 4096)')" 0
 t_eq "dd: no event without a pause" "$(ev_n $throttle 'f["pause_ns"] < 1000')" 0
@@ -52,6 +58,7 @@ uring io write $SLOW 64 262144 8 1 buffered
 t_eq "min_ns: none is that long" "$(ev_n $throttle)" 0
 t_range "min_ns: they are counted" "$(status_field io_uring_trace event $throttle suppressed)" 1 99999
 ev_disable writeback/balance_dirty_pages
+ev_disable sched/sched_switch
 set_dirty_bytes $((64 << 20))
 
 # --- fsync on a disk that stands still for at least 300 ms while it waits ---
