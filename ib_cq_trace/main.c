@@ -117,7 +117,7 @@ static struct kstall_hook hooks[H_NR] = {
 				 sizeof(struct iq_modify_call), iq_modify_enter, iq_modify_return,
 				 .sleeps = true),
 	[H_CREATE] = KSTALL_PAIR("create_qp", "ib_core", "ib_create_qp_kernel", 0,
-				 iq_create_enter, iq_create_return, .sleeps = true),
+				 iq_create_enter, iq_create_return, .few = true),
 	[H_COMP_READ] = KSTALL_PAIR("comp_read", "ib_uverbs", "ib_uverbs_comp_event_read",
 				    sizeof(struct iq_read_call), iq_comp_read_enter,
 				    iq_comp_read_return, .sleeps = true),

@@ -7,6 +7,8 @@ hurry
 mapfile -t modules < <(find ../.. -maxdepth 2 -name '*_trace.ko' -printf '%f\n' | sort)
 modules=("${modules[@]%.ko}")
 for m in "${modules[@]}"; do load "$m"; done
+# What is hooked has to be there.
+for m in gpu_sched ttm ib_uverbs rdma_rxe; do modprobe $m || bail "no $m"; done
 events() { awk '$1 == "event" && !/state=absent/ { print $2 }' $dbg/"$1"/status; }
 total=0
 for m in "${modules[@]}"; do total=$((total + $(events "$m" | wc -l))); done
