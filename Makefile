@@ -17,7 +17,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules modules_install install install-scripts install-man uninstall \
-	clean deb features check test demo bench help
+	clean deb features check test demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -88,7 +88,10 @@ demo:
 	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)')
 
 bench:
-	@exec tests/vm/bench
+	@exec tests/vm/bench $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(JSON),JSON='$(JSON)')
+
+bench-report:
+	@exec tests/vm/bench REPORT=Documentation/cost
 
 help:
 	@echo 'make                    build the modules for the running kernel'
@@ -101,7 +104,9 @@ help:
 	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the tests'
-	@echo 'make bench              what a hook costs, in instructions'
+	@echo 'make bench [KERNEL=6.12] [JSON=FILE]'
+	@echo '                        what listening costs, in instructions'
+	@echo 'make bench-report       the same, into Documentation/cost.{txt,json,svg}'
 	@echo 'make check              W=1, sparse, checkpatch, shellcheck'
 	@echo 'make features           what differs in this kernel (HAVE_*)'
 	@echo 'make clean'

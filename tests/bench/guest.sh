@@ -1,48 +1,201 @@
 #!/usr/bin/env bash
-# Runs in the guest: prints "case NAME INSTRUCTIONS" for each way to listen to io_uring's requests. See ../vm/bench.
+# Runs in the guest: prints "case SUBJECT NAME VALUE" for each way to listen to what a subject does. See ../vm/bench.
+# SUBJECTS="map nop" does only these. PROFILE=rawtracepoint does the first subject again and again with that listener, for ../vm/profile.
 set -eu
 cd "$(dirname "$0")"
 
 T=/sys/kernel/tracing
-E=$T/events/io_uring_trace/io_uring_req_done/enable
-N=${N:-20000}
+N=10000
+[ -z "${PROFILE-}" ] || N=1000000 # one run, without its start and end
+SUBJECTS=${SUBJECTS:-map notifier job nop}
+IN_FLIGHT="1 1000 100000" # the request measured is one of them
 
-measure() { echo "case $1 $(./nops "$N")"; }
+# --- a subject: what is done N times, and the event that tells of it ---
 
-# with_bpftrace CASE PROGRAM: measured while the program is attached; its histogram must hold every request measured
+# subject NAME MODULE SYSTEM EVENT FIELD MARKER command…: FIELD is the event's duration, MARKER a function that one operation calls
+# once; the command prints how many instructions one took
+subject() {
+	subject=$1 module=$2 system=$3 event=$4 field=$5 marker=$6
+	shift 6
+	operation=("$@")
+}
+
+say() { echo "case $subject $1 $2"; }
+
+# The least of three: what else the kernel does now and then is not meant.
+measure() { say "$1" "$(for _ in 1 2 3; do "${operation[@]}"; done | sort -g | head -1)"; }
+
+enable() { echo "$1" >"$T/events/$system/$event/enable"; }
+
+with_ftrace() {
+	enable 1
+	measure ftrace
+	enable 0
+}
+
+# The worker disarms when the grace periods are over.
+disarmed() { while grep -q state=armed "/sys/kernel/debug/$module/status"; do sleep 0.1; done; }
+
+# in_status KEY: its sum over all hooks and tables
+in_status() { grep -oP "^(hook|table) .* $1=\K[0-9]+" "/sys/kernel/debug/$module/status" | awk '{ n += $1 } END { print n + 0 }'; }
+
+# What it holds while it is armed; how long the user who enables it waits, all hooks being in place then.
+arming() {
+	say module_bytes "$(awk -v m="$module" '$1 == m { print $2 }' /proc/modules)"
+	say arming "$(./timed 1 sh -c "echo 1 >$T/events/$system/$event/enable")"
+	say armed_bytes "$(in_status bytes)"
+	enable 0
+}
+
+# with_hist: the kernel's own histogram
+with_hist() {
+	local trigger=$T/events/$system/$event/trigger
+	echo "hist:keys=$field.log2" >"$trigger"
+	measure hist
+	echo "!hist:keys=$field.log2" >"$trigger"
+}
+
+# with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured.
+# The end of an operation may come a little later in another context.
 with_bpftrace() {
-	local out seen
+	local name=$1 program=$2 out seen
+	shift 2
 	out=$(mktemp)
-	bpftrace -e "BEGIN { printf(\"ready\n\"); } $2" >"$out" 2>&1 &
+	bpftrace -e "BEGIN { printf(\"ready\n\"); } $program" >"$out" 2>&1 &
 	until grep -q ready "$out"; do
-		kill -0 $! 2>/dev/null || { echo "case $1 - $(tail -1 "$out")"; return; }
+		kill -0 $! 2>/dev/null || { say "$name" "- $(tail -1 "$out")"; return 0; }
 		sleep 0.1
 	done
 	sleep 5	# bpftrace runs BEGIN before it attaches the rest; under -icount this is 5e9 instructions for it
-	measure "$1"
+	"${@:-measure}" "$name"
 	kill -INT $!
 	wait $! || true
 	seen=$(sed -n 's/^@n: //p' "$out")
-	[ "${seen:-0}" -ge "$N" ] || { echo "# $1 saw only ${seen:-0} of $N requests"; return 1; }
+	[ "${seen:-0}" -ge $((3 * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((3 * N))"; return 1; }
 }
 
 hist='@n = count(); @ = hist'
-submit=io_uring_submit_req
-[ -e $T/events/io_uring/$submit ] || submit=io_uring_submit_sqe
 
-measure nothing
-modprobe io_uring_trace
-measure loaded
-echo 1 >$E
-measure ftrace
-echo 0 >$E
-# The worker disarms when the grace periods are over.
-while grep -q state=armed /sys/kernel/debug/io_uring_trace/status; do sleep 0.1; done
-measure disabled
-with_bpftrace tracepoint "tracepoint:io_uring_trace:io_uring_req_done { $hist(args->total_ns); }"
-with_bpftrace rawtracepoint "rawtracepoint:io_uring_req_done { $hist(arg0); }"
-with_bpftrace today_tracepoints "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
-	tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }"
-with_bpftrace today_kprobes "kprobe:io_issue_sqe { @s[tid] = nsecs; }
-	kretprobe:io_issue_sqe /@s[tid]/ { $hist(nsecs - @s[tid]); delete(@s[tid]); }"
-rmmod io_uring_trace
+# forever MARKER: after "profile MARKER" somebody watches which instructions are executed; MARKER is called once an operation
+forever() {
+	sysctl -q net.core.bpf_jit_kallsyms=1
+	grep -i ' [tw] ' /proc/kallsyms
+	echo "profile $1"
+	while :; do "${operation[@]}" >/dev/null; done
+}
+
+profile() {
+	[ "$PROFILE" = nothing ] || modprobe "$module"
+	case $PROFILE in
+	nothing) forever "$marker" ;;
+	ftrace) enable 1 && forever "$marker" ;;
+	tracepoint) with_bpftrace - "tracepoint:$system:$event { $hist(args->$field); }" forever_marker ;;
+	rawtracepoint) with_bpftrace - "rawtracepoint:$event { $hist(arg0); }" forever_marker ;;
+	esac
+	exit 1
+}
+forever_marker() { forever "$marker"; }
+
+kstall_cases() {
+	[ -z "${PROFILE-}" ] || profile
+	measure nothing
+	# shellcheck disable=SC2086 # none, or words
+	modprobe "$module" ${parameters-}
+	measure loaded
+	arming
+	with_ftrace
+	disarmed
+	measure disabled
+	with_hist
+	with_bpftrace tracepoint "tracepoint:$system:$event { $hist(args->$field); }"
+	with_bpftrace rawtracepoint "rawtracepoint:$event { $hist(arg0); }"
+	say lost "$(($(in_status missed) + $(in_status dropped) + $(in_status evicted)))"
+}
+
+# today_cases FUNCTION: what a user would write without kstall, for a function
+today_cases() {
+	local end="/@s[tid]/ { $hist(nsecs - @s[tid]); delete(@s[tid]); }"
+	with_bpftrace kprobes "kprobe:$1 { @s[tid] = nsecs; } kretprobe:$1 $end"
+	with_bpftrace fentry "kfunc:$1 { @s[tid] = nsecs; } kretfunc:$1 $end"
+}
+
+# hooked HOOK: the function it is attached to
+hooked() {
+	enable 1
+	sed -n "s/^hook $1 .* target=\([a-z_]*\) .*/\1/p" "/sys/kernel/debug/$module/status"
+	enable 0
+}
+
+# --- entry and return of a function, in one context ---
+
+bench_map() {
+	local function
+	modprobe mock_dma
+	subject map iommu_trace iommu_trace dma_map_done duration_ns dma_map_page_attrs \
+		./timed "$N" sh -c "echo single 4096 $N >/sys/kernel/debug/mock_dma/do"
+	kstall_cases
+	function=$(hooked dma_map)
+	rmmod iommu_trace
+	today_cases "$function"
+	modprobe mock_event
+	operation=(./timed "$N" sh -c "echo $N >/sys/kernel/debug/mock_event/do")
+	measure static_nothing
+	enable 1
+	measure static
+	rmmod mock_event
+}
+
+bench_notifier() {
+	modprobe mock_mm
+	subject notifier mm_migrate_trace mm_migrate mm_migrate_mmu_notifier_wait wait_ns __mmu_notifier_invalidate_range_start \
+		./timed "$N" sh -c "../mm_migrate/mm map 1 notify 0 list 0 storm 1 $N unnotify >/dev/null"
+	kstall_cases
+	rmmod mm_migrate_trace
+	today_cases __mmu_notifier_invalidate_range_start
+}
+
+# --- two places, in two contexts ---
+
+bench_job() {
+	local run=drm_sched_job_run end=drm_sched_job_done key=args-\>fence_context,args-\>fence_seqno
+	local events=$T/events/gpu_scheduler
+	modprobe mock_gpu
+	if [ -e "$events/drm_run_job" ]; then
+		run=drm_run_job end=drm_sched_process_job key=args-\>fence
+	fi
+	subject job drm_sched_trace drm_sched drm_sched_job_complete run_ns drm_sched_entity_push_job \
+		./timed "$N" sh -c "../drm_sched/gpu entity 2 1 run 0 jobs $N 0 flush 0 >/dev/null"
+	kstall_cases
+	rmmod drm_sched_trace
+	with_bpftrace tracepoints "tracepoint:gpu_scheduler:$run { @s[$key] = nsecs; }
+		tracepoint:gpu_scheduler:$end /@s[$key]/ { $hist(nsecs - @s[$key]); delete(@s[$key]); }"
+}
+
+bench_nop() {
+	local submit=io_uring_submit_req n
+	[ -e "$T/events/io_uring/$submit" ] || submit=io_uring_submit_sqe
+	subject nop io_uring_trace io_uring_trace io_uring_req_done total_ns io_submit_sqes ./nops "$N"
+	parameters='max_requests=131072'
+	kstall_cases
+	in_flight() {
+		for n in $IN_FLIGHT; do
+			operation=(./nops "$N" $((n - 1)))
+			measure "$1_$n"
+		done
+	}
+	with_bpftrace pair "rawtracepoint:io_uring_req_done { $hist(arg0); }" in_flight
+	say lost_100000 "$(($(in_status missed) + $(in_status dropped) + $(in_status evicted)))"
+	enable 1
+	say entry_bytes "$(awk '$1 == "table" && $2 == "requests" { for (i = 3; i <= NF; i++) { split($i, f, "="); v[f[1]] = f[2] }
+		printf "%.0f\n", v["bytes"] / v["capacity"] }' /sys/kernel/debug/io_uring_trace/status)"
+	enable 0
+	rmmod io_uring_trace
+	export BPFTRACE_MAP_KEYS_MAX=131072
+	with_bpftrace tracepoints "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
+		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }" in_flight
+}
+
+for s in $SUBJECTS; do
+	"bench_$s"
+	parameters=''
+done
