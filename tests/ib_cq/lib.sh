@@ -63,7 +63,7 @@ has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
 # soft_roce_link: rxe0 and rxe1, the two ends of a cable, see $LINK; their GIDs 1 are $GID and $GID2
 soft_roce_link() {
 	local module
-	for module in rdma_rxe ib_uverbs veth sch_ingress cls_flower act_gact; do
+	for module in rdma_rxe ib_uverbs veth sch_ingress sch_netem cls_flower act_gact; do
 		modprobe "$module" || skip_all "no module $module"
 	done
 	at_exit end_soft_roce_link
@@ -74,7 +74,7 @@ end_soft_roce_link() {
 	"$LINK" down
 	wait_until 10 modprobe -r rdma_rxe
 	modprobe -qr rdma_ucm ib_uverbs
-	modprobe -qr veth cls_flower act_gact sch_ingress
+	modprobe -qr veth cls_flower act_gact sch_ingress sch_netem
 	return 0
 }
 
