@@ -88,6 +88,16 @@ mock_do() { echo "$*" >"$DO" && cat "$DO"; }
 # verbs COMMAND…: ./verbs, likewise
 verbs() { run out ./verbs "$@"; }
 
+# both_ends PROGRAM ARGUMENT…: both ends of one of perftest's programs, on rxe0; what the first says is in $work/server
+both_ends() {
+	local server
+	"$@" -d rxe0 -x 1 -F >"$work/server" 2>&1 &
+	server=$!
+	wait_until 60 listens || return
+	"$@" -d rxe0 -x 1 -F 127.0.0.1 && wait $server
+}
+listens() { ss -ltn | grep -q ':18515 '; }
+
 # settled: until summaries of storms are out, 100 ms after their last
 settled() { sleep 1; snap; }
 

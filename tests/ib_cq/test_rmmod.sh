@@ -4,7 +4,7 @@
 . ./lib.sh
 plan 4
 
-rounds=4
+rounds=3
 soft_roce
 load mock_ib
 mk_instance "kstall-$$"

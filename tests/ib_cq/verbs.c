@@ -520,7 +520,7 @@ static void do_channels(int n)
 		connect_pair(16, 0);
 		write_with_event();
 	}
-	usleep(50000);
+	usleep(300000);
 	while (n--)
 		read_event();
 }

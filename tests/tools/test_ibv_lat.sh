@@ -21,11 +21,7 @@ $scripts/ibv_lat.bt "$library" "$post" "$poll" >"$work/ibv_lat" 2>"$work/ibv_lat
 bpftrace=$!
 wait_until 60 grep -q ^Tracing "$work/ibv_lat" || bail "bpftrace does not start: $(xargs <"$work/ibv_lat.err")"
 
-end=(ib_write_lat -d rxe0 -x 1 -n 100 -F)
-"${end[@]}" >"$work/server" 2>&1 &
-server=$!
-wait_until 60 "${end[@]}" 127.0.0.1 || bail "ib_write_lat does not work: $(xargs <"$work/server")"
-wait $server
+run out both_ends ib_write_lat -n 100
 kill -INT $bpftrace
 wait $bpftrace
 t_eq "it ends well" "$?" 0
