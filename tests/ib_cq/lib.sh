@@ -93,7 +93,7 @@ both_ends() {
 	local server
 	"$@" -d rxe0 -x 1 -F >"$work/server" 2>&1 &
 	server=$!
-	wait_until 60 listens || return
+	wait_until 200 listens || return
 	"$@" -d rxe0 -x 1 -F 127.0.0.1 && wait $server
 }
 listens() { ss -ltn | grep -q ':18515 '; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # description: perftest's programs on soft-RoCE: nothing is told where all goes well, and what they register and set up is seen
-# timeout: 400
+# timeout: 700
 # requires: ib_send_bw ib_write_lat
 . ./lib.sh
 plan 9

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # description: ibv-offsets finds the functions of a provider's library, and ibv_lat.bt times each request of programs that use it
-# timeout: 400
+# timeout: 700
 # requires: bpftrace ib_write_lat
 # shellcheck source=../ib_cq/lib.sh
 . ../ib_cq/lib.sh
@@ -19,7 +19,7 @@ t_eq "two functions in it" "$(printf '%s\n' "$post" "$poll" | sort -u | grep -cE
 
 $scripts/ibv_lat.bt "$library" "$post" "$poll" >"$work/ibv_lat" 2>"$work/ibv_lat.err" &
 bpftrace=$!
-wait_until 60 grep -q ^Tracing "$work/ibv_lat" || bail "bpftrace does not start: $(xargs <"$work/ibv_lat.err")"
+wait_until 300 grep -q ^Tracing "$work/ibv_lat" || bail "bpftrace does not start: $(xargs <"$work/ibv_lat.err")"
 
 run out both_ends ib_write_lat -n 100
 kill -INT $bpftrace
