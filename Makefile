@@ -43,8 +43,10 @@ endif
 
 # What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat. The
 # doctor gets a list of the modules, as it will have no sources to look at.
+TOOLS := $(wildcard scripts/*.bt) scripts/ibv-offsets
+
 install-scripts:
-	@for f in $(wildcard scripts/*.bt); do \
+	@for f in $(TOOLS); do \
 		install -D -m 755 $$f $(bin)/kstall-$$(basename $$f .bt) || exit; \
 	done
 	@install -D -m 755 scripts/kstall-doctor $(bin)/kstall-doctor
@@ -59,7 +61,7 @@ install-man:
 	done; s=$$?; rm -rf $$man; exit $$s
 
 uninstall:
-	rm -f $(patsubst scripts/%.bt,$(bin)/kstall-%,$(wildcard scripts/*.bt)) \
+	rm -f $(patsubst %,$(bin)/kstall-%,$(basename $(notdir $(TOOLS)))) \
 		$(bin)/kstall-doctor
 	rm -rf $(share)/kstall
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \

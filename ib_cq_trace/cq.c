@@ -208,7 +208,8 @@ bool iq_comp_enter(void *data, struct pt_regs *regs)
 		channel->dev_node = ibdev_to_node(cq->device);
 		strscpy(channel->dev, dev_name(&cq->device->dev), sizeof(channel->dev));
 	}
-	if (channel->nr < IQ_CHANNEL_EVENTS) {
+	/* They are read in order: those behind a lost one are lost too. */
+	if (channel->nr < IQ_CHANNEL_EVENTS && !channel->lost) {
 		channel->cq_id[channel->nr] = cq->res.id;
 		channel->ns[channel->nr++] = now;
 	} else {
@@ -278,7 +279,8 @@ void iq_comp_read_return(void *data, struct pt_regs *regs)
 	c.lost = channel.lost;
 	wait_ns = kstall_delta(kstall_now(), channel.ns[0]);
 	if (kstall_long_enough(&kstall_event_ib_comp_channel, wait_ns))
-		trace_ib_comp_channel(wait_ns, channel.cq_id[0], channel.nr - 1, 0, &c);
+		trace_ib_comp_channel(wait_ns, channel.cq_id[0], channel.nr - 1 + channel.lost,
+				      0, &c);
 }
 
 /* Events of a CQ that goes are not read any more. */
@@ -298,6 +300,8 @@ static void iq_channel_forget(const struct ib_cq *cq)
 		channel->ns[to++] = channel->ns[from];
 	}
 	channel->nr = to;
+	/* Whether these were among them is not known; they must not hold up the others for ever. */
+	channel->lost = 0;
 	iq_channel_put((unsigned long)cq->cq_context, &slot);
 }
 

@@ -2,15 +2,16 @@
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
 # This module's stop of `make demo`; tests/vm/demo-guest has the words it is told in.
 
-# Two soft-RoCE devices on the two ends of a cable, and two users of it: `trainer`, a program with queue pairs of its own, and
-# the module mock_ib, which writes like a storage driver does.
+# Two soft-RoCE devices on the two ends of a cable, and three users of it: `trainer`, a program with a library as any
+# (perftest's ib_write_bw), `loader`, one without, and the module mock_ib, which writes like a storage driver does.
 make_rdma() {
 	local do=/sys/kernel/debug/mock_ib/do
 
 	modprobe -a ib_uverbs rdma_rxe
-	ln -s "$top"/tests/ib_cq/verbs trainer
-	ln -s "$top"/tests/ib_cq/link .
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$(command -v ib_write_bw)" trainer
+	ln -s "$top"/tests/ib_cq/verbs loader
+	ln -s "$top"/tests/ib_cq/link "$top"/tests/ib_cq/retries.so .
+	ln -s "$top"/scripts/*.bt "$top"/scripts/ibv-offsets .
 	./link up
 	modprobe mock_ib peer=rxe1
 	cat >healthy <<-END
@@ -18,20 +19,42 @@ make_rdma() {
 	END
 	cat >flapping <<-END
 		echo open >$do
-		./trainer link 1000000 >/dev/null &
 		echo step 60 1 >$do
+		./link flap
+		./start-trainer
 		./link loses ok random determ drop 5
-		echo step 20 1 >$do
+		echo step 40 1 >$do
 		./link loses drop
-		ip link set kst1 down
-		ip link set kst1 up
+		sleep 1
 		echo step 1 8 >$do
-		wait
-		sleep 2
+		./end-trainer
+		sleep 1
 		echo close >$do
 	END
+	# Watched from within too. It writes to the cable's other end, one write at a time, until one fails.
+	cat >start-trainer <<-'END'
+		#!/bin/sh
+		: >trainer.lat
+		./ibv_lat.bt $(./ibv-offsets rxe0) >trainer.lat 2>/dev/null &
+		echo $! >lat.pid
+		until grep -q ^Tracing trainer.lat; do sleep 0.1; done
+		./trainer -d rxe1 -x 1 >/dev/null 2>&1 &
+		until ss -ltn | grep -q :18515; do sleep 0.1; done
+		LD_PRELOAD=./retries.so \
+			./trainer -d rxe0 -x 1 -n 10000000 -s 64 -t 1 -Q 1 -u 16 127.0.0.1 >/dev/null 2>&1 &
+		echo $! >trainer.pid
+		until rdma resource show qp | grep -q 'rxe0/1.* RTS .*trainer'; do sleep 0.1; done
+		sleep 1
+	END
+	cat >end-trainer <<-'END'
+		#!/bin/sh
+		while kill -0 $(cat trainer.pid); do sleep 0.1; done 2>/dev/null
+		kill -INT $(cat lat.pid)
+		while kill -0 $(cat lat.pid); do sleep 0.1; done 2>/dev/null
+	END
+	chmod +x start-trainer end-trainer
 	cat >small <<-END
-		./trainer overflow 64 >/dev/null
+		./loader overflow 64 >/dev/null
 		sleep 1
 	END
 	cat >burst <<-END
@@ -47,7 +70,7 @@ part "1. What is normal? A storage driver's writes, from posting to completion"
 run "./ib_lat.bt -c '/bin/sh healthy'"
 expect '^@qp_us\[rxe0, .*\]: count 300,' "the latency of 300 writes"
 
-part "2. A link flaps: it loses each fifth packet, goes down, comes up, and nothing arrives any more"
+part "2. A link flaps: it goes down, comes up, loses each fifth packet, and then all of them"
 run "cat flapping"
 run "./ib_flap.bt -c '/bin/sh flapping'"
 expect ' SLOWER +rxe0 qp [0-9]+ of mock_ib: ' "the driver's queue pair getting slow"
@@ -56,13 +79,19 @@ expect ' PORT +rxe0 port 1: PORT_ACTIVE' "the port coming up"
 expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of trainer/' "trainer's first error"
 expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of mock_ib/0' "the driver's first error"
 tell "The first FIRST is the answer: that queue pair, to that peer, of that process or module. Before it the \
-driver's queue pair was SLOWER, by the time after which a lost packet is sent again; so the link was bad \
-before it went down. What was flushed after the first errors is not told here."
+driver's queue pair was SLOWER, by the time after which a lost packet is sent again: the link that went down \
+came back bad. What was flushed after the first errors is not told here."
+part "3. And the trainer's queue pair before it failed? Its library knows, and ibv_lat.bt has looked there"
+run "cat trainer.lat"
+expect '^\[256K, 512K\) +[1-9]' "the trainer's writes that were sent again"
+expect '^@failed\[trainer, [0-9]+, [0-9]+, 12\]: 1$' "the trainer's write that failed"
+tell "Good writes are at the top; those in [256K, 512K) were lost once and sent again after 268 ms; the last one \
+was lost each time, until it failed with status 12, RETRY_EXC_ERR."
 
-part "3. Completions that are lost, or late"
+part "4. Completions that are lost, or late"
 run "./ib_errors.bt -c '/bin/sh small'"
-expect ' OVERFLOW rxe0 cq .* of 7 entries: 56 lost, of trainer/' "an overflow"
-tell "trainer's completion queue has 7 entries; 57 of its 64 completions are gone. A program that does not \
+expect ' OVERFLOW rxe0 cq .* of 7 entries: 56 lost, of loader/' "an overflow"
+tell "loader's completion queue has 7 entries; 57 of its 64 completions are gone. A program that does not \
 read its device's asynchronous events waits for them for ever."
 run "./ib_cq_lag.bt -c '/bin/sh burst'"
 expect '^@exhausted\[mock_ib, .*\]: 2$' "exhausted rounds"

@@ -9,14 +9,15 @@
  * Kernel users of RDMA (NVMe-oF, NFS, IPoIB, SRP, ...) are seen completely. User verbs on mlx5 and
  * most others (NCCL, MPI) post and poll without the kernel: of them there are asynchronous events,
  * queue pair states, registrations and the ports' counters, but no completion and no latency; on
- * soft-RoCE alone their failed completions are seen. For the rest there is ibv_errors.bt, which
- * looks into the programs themselves.
+ * soft-RoCE alone their failed completions are seen. For the rest there are ibv_errors.bt and
+ * ibv_lat.bt, which look into the programs themselves.
  *
  * What is particular to mlx5 was checked against the kernel's source and is not tested on
  * hardware: a CQ's syndrome and the errors of DEVX objects' CQs (ib_cq_overflow), post_send()
  * under another name (ib_wr_latency), the counters that start a sweep (ib_qp_error), on-demand
- * paging (ib_odp_fault; soft-RoCE's is tested). The module does not depend on mlx5's: where a
- * function is missing the status file says so, and the rest works.
+ * paging (ib_odp_fault; soft-RoCE's is tested, and the core's part of it). That the functions are
+ * there was tested with mlx5's driver loaded without a device. The module does not depend on it:
+ * where a function is missing the status file says so, and the rest works.
  *
  * A function hook that is hit in an interrupt of another hook's handler misses, as kprobes do, and
  * counts it in the status file (missed=): so rounds of ib_cq_process, posts of ib_wr_latency and,
@@ -718,7 +719,7 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
  * Parameter: ib_mr_reg_min_ns.
  * Overhead: a function entry and return per registration.
  * Reach: registrations by processes on every provider whose device is there. Those of dma-bufs
- * are not tested: no device without hardware has them.
+ * are tested with a mock of a provider: no device without hardware has them.
  */
 KSTALL_TRACE_EVENT(ib_mr_reg,
 	TP_PROTO(u64 duration_ns, u32 lkey, u64 bytes, int result, const struct kstall_ib_mr *r),
@@ -765,7 +766,8 @@ KSTALL_TRACE_EVENT(ib_mr_reg,
  * Arguments: duration_ns, page, bytes, result, struct.
  * Parameter: ib_odp_fault_min_ns.
  * Overhead: a function entry and return each.
- * Reach: mlx5, and soft-RoCE in 7.2. The identity is that of a fault's process; of an
+ * Reach: mlx5, and soft-RoCE in 7.2; tested with the latter, and on 6.1 and 6.12 with a mock that
+ * calls the core's functions as mlx5 does. The identity is that of a fault's process; of an
  * invalidation it is the task that causes it.
  */
 KSTALL_TRACE_EVENT(ib_odp_fault,

@@ -13,8 +13,7 @@ t_eq "a page for each module and tool" "$(cd "$man" && printf '%s\n' *)" "$(
 	{
 		for d in *_trace/Kbuild; do echo "${d%/Kbuild}.4"; done
 		for t in scripts/*.bt; do t=${t##*/} && echo "kstall-${t%.bt}.8"; done
-		echo kstall-doctor.8
-		echo kstall.7
+		printf '%s\n' kstall-doctor.8 kstall-ibv-offsets.8 kstall.7
 	} | sort
 )"
 t_eq "each event has a section" "$(sed -n 's/^\.SS //p' "$man"/*.4 | sort)" "$(scripts/events-doc --list | sed -n 's/^event //p' | sort)"

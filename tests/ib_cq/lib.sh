@@ -63,7 +63,7 @@ has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
 # soft_roce_link: rxe0 and rxe1, the two ends of a cable, see $LINK; their GIDs 1 are $GID and $GID2
 soft_roce_link() {
 	local module
-	for module in rdma_rxe ib_uverbs veth sch_ingress cls_flower act_gact; do
+	for module in rdma_rxe ib_uverbs veth sch_ingress sch_netem cls_flower act_gact; do
 		modprobe "$module" || skip_all "no module $module"
 	done
 	at_exit end_soft_roce_link
@@ -74,7 +74,7 @@ end_soft_roce_link() {
 	"$LINK" down
 	wait_until 10 modprobe -r rdma_rxe
 	modprobe -qr rdma_ucm ib_uverbs
-	modprobe -qr veth cls_flower act_gact sch_ingress
+	modprobe -qr veth cls_flower act_gact sch_ingress sch_netem
 	return 0
 }
 
@@ -87,6 +87,16 @@ mock_do() { echo "$*" >"$DO" && cat "$DO"; }
 
 # verbs COMMAND…: ./verbs, likewise
 verbs() { run out ./verbs "$@"; }
+
+# both_ends PROGRAM ARGUMENT…: both ends of one of perftest's programs, on rxe0; what the first says is in $work/server
+both_ends() {
+	local server
+	"$@" -d rxe0 -x 1 -F >"$work/server" 2>&1 &
+	server=$!
+	wait_until 200 listens || return
+	"$@" -d rxe0 -x 1 -F 127.0.0.1 && wait $server
+}
+listens() { ss -ltn | grep -q ':18515 '; }
 
 # settled: until summaries of storms are out, 100 ms after their last
 settled() { sleep 1; snap; }

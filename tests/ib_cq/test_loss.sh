@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: packets lost on a link: writes are slow as often as soft-RoCE sent again; when none arrives the queue pair, its peer and its owner are told
 . ./lib.sh
-plan 19
+plan 23
 
 lat=ib_wr_latency err=ib_wc_error error=ib_qp_error
 soft_roce_link
@@ -34,6 +34,22 @@ t_range "each fifth packet lost: 9 of 49, or more if an answer was late" "$(./li
 t_range "each fifth packet lost: each was sent again" "$(retries)" "$(./link lost)" 80
 t_eq "each fifth packet lost: as many are slow as were sent again" "$(slow)" "$(retries)"
 t_eq "each fifth packet lost: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
+
+# --- a long way, and one that loses by chance ---
+
+./link loses ok
+./link netem delay 100ms
+mock step 10 1
+t_eq "100 ms away: each of 10 writes took longer" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\" && f[\"latency_ns\"] >= 100000000") $(ev_n $lat)" "10 10"
+./link netem loss 10%
+mark
+mock step 30 1
+t_eq "one of ten lost, by chance: 30 writes, no error" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat) $(ev_n $err) $(ev_n $error)" "30 30 0 0"
+t_range "by chance: each was sent again" "$(retries)" "$(./link netem-lost)" 100
+t_range "by chance: some are slow, if any was sent again" "$(slow)" $(($(retries) > 0)) "$(retries)"
+./link netem delay 0
+
+# --- a dead link ---
 
 ./link loses drop
 mark

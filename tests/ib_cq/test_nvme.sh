@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # description: NVMe over RDMA to itself: every signaled request is followed to its end, every flushed completion is counted and named
 # timeout: 400
-# requires: module:nvme_rdma module:nvmet_rdma module:brd
+# requires: fio module:nvme_rdma module:nvmet_rdma module:brd
 . ./lib.sh
-plan 9
+plan 11
 
 target=/sys/kernel/config/nvmet
 soft_roce
@@ -31,12 +31,28 @@ done
 ln -s $target/subsystems/kstall $target/ports/1/subsystems/kstall || bail "the target does not listen"
 
 trace ib_wr_latency ib_wc_error ib_cq_process ib_qp_error
-echo "transport=rdma,traddr=10.9.0.1,trsvcid=4420,nqn=kstall,nr_io_queues=2" >/dev/nvme-fabrics || bail "no connection"
+ev_enable nvme/nvme_setup_cmd
+# No keep-alives meanwhile.
+echo "transport=rdma,traddr=10.9.0.1,trsvcid=4420,nqn=kstall,nr_io_queues=2,keep_alive_tmo=1200" >/dev/nvme-fabrics || bail "no connection"
 wait_until 30 test -b /dev/nvme0n1 || bail "no disk"
-run out dd if=/dev/nvme0n1 of=/dev/null bs=64k count=64 iflag=direct
-t_eq "64 reads: all went well" "$(ev_n ib_wr_latency 'f["status"] != "SUCCESS"') $(ev_n ib_wc_error)" "0 0"
-t_range "64 reads: each was sent, and each answered" "$(ev_n ib_wr_latency 'f["opcode"] ~ /^SEND/')" 128 100000
-t_range "64 reads: they were processed in rounds" "$(ev_sum ib_cq_process completed)" 128 100000
+
+# Once the kernel has looked for partitions.
+quiet() {
+	local n
+	n=$(ev_count ib_wr_latency)
+	sleep 2
+	[ "$(ev_count ib_wr_latency)" = "$n" ]
+}
+wait_until 60 quiet || bail "never quiet"
+
+# snap() is for lines with a device
+commands() { ev_count nvme_setup_cmd; }
+run out taskset -c 0 fio --name=randrw --filename=/dev/nvme0n1 --rw=randrw --bs=16k --size=4M --direct=1 --ioengine=psync
+t_eq "fio: 256 requests, all well" "$(grep -oP 'issued rwts: total=\K\d+,\d+' "$work/out" | awk -F, '{ print $1 + $2 }') $(ev_n ib_wr_latency 'f["status"] != "SUCCESS"') $(ev_n ib_wc_error)" "256 0 0"
+t_eq "fio: each was a command, sent once and answered once" "$(commands) $(ev_n ib_wr_latency 'f["opcode"] ~ /^SEND/')" "256 512"
+t_eq "fio: on one queue, a queue pair at each end" "$(ev_get ib_wr_latency qp_num 'f["opcode"] ~ /^SEND/' | sort | uniq -c | awk '{ print $1 }' | xargs)" "256 256"
+t_eq "fio: of it the status file knows none unmatched" "$(status_field ib_cq_trace table posts unmatched)" 0
+t_range "fio: they were processed in rounds" "$(ev_sum ib_cq_process completed)" 512 100000
 t_eq "in softirq by the host, by a worker in the target" "$(ev_get ib_cq_process poll_ctx 'f["user"] != "ib_mad" && f["completed"] > 0' | grep -v unbound | sort -u | xargs)" "softirq workqueue"
 ev_clear
 echo 1 >/sys/class/nvme/nvme0/delete_controller

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # description: perftest's programs on soft-RoCE: nothing is told where all goes well, and what they register and set up is seen
-# timeout: 400
+# timeout: 700
 # requires: ib_send_bw ib_write_lat
 . ./lib.sh
 plan 9
@@ -9,17 +9,9 @@ soft_roce
 ip link set lo up
 trace ib_wc_error ib_cq_overflow ib_qp_error ib_qp_event ib_mr_reg
 
-# both PROGRAM ARGUMENT…: its two ends, here
-both() {
-	local server
-	"$@" -d rxe0 -x 1 -F >"$work/server" 2>&1 &
-	server=$!
-	wait_until 60 "$@" -d rxe0 -x 1 -F 127.0.0.1 && wait $server
-}
-
 for args in "ib_send_bw -n 300 -s 4096" "ib_write_lat -n 200 -s 64"; do
 	# shellcheck disable=SC2086 # several words
-	run out both $args
+	run out both_ends $args
 	program=${args%% *}
 	t_eq "$program: ran" "$(awk -v n="${args#* -n }" '$2 == n + 0 && NF > 3 { print "ran"; exit }' "$work/server")" ran
 	t_eq "$program: no error" "$(ev_n ib_wc_error) $(ev_n ib_cq_overflow) $(ev_n ib_qp_event 'f["event"] ~ /ERR|FATAL/')" "0 0 0"

@@ -5,7 +5,7 @@
 event=ib_qp_event error=ib_qp_error
 soft_roce
 load mock_ib
-plan 20
+plan 22
 trace $event $error
 
 has_core=$(status_field ib_cq_trace hook core_qp_event state)
@@ -69,6 +69,26 @@ sleep 3
 t_eq "qp_sweep_max 0: no sweep" "$(sweep sweeps) $(sweep left)" "$sweeps 0"
 echo close >$DO
 echo "$was" >$max
+
+# --- no faster than allowed: 10 queue pairs, then a pause of a tenth of a second ---
+
+ev_disable ib_cq/$error
+mkfifo "$work/stay"
+./verbs errors 45 <"$work/stay" >"$work/out" &
+verbs=$!
+exec 5>"$work/stay"
+wait_until 30 grep -q ready "$work/out" || bail "verbs does not work"
+ev_clear
+ev_enable workqueue/workqueue_execute_start
+ev_enable ib_cq/$error
+wait_until 20 have $error 1 45
+ev_disable workqueue/workqueue_execute_start
+t_eq "45 that failed before: the first sweep finds them all, whose" "$(ev_n $error "f[\"source\"] == \"sweep\" && f[\"comm\"] == \"verbs\" && f[\"tgid\"] == $(said pid)") $(ev_get $error qp_num | sort -u | wc -l)" "45 45"
+t_eq "no run of its worker asks more than 10" "$(awk '/workqueue_execute_start: .*iq_sweep_work/ { runs++; n = 0 } / ib_qp_error: / && ++n > 10 { more++ }
+	END { print more + 0, (runs >= 5) }' "$INSTANCE/trace")" "0 1"
+exec 5>&-
+wait $verbs
+
 t_range "the time a sweep took" "$(sweep busy_ns)" 1 1000000000000
 t_eq "the sweep counts what it asks" "$(awk '/^sweep rxe0/ { sub(/.*asked=/, ""); print ($1 > 0) }' $STATUS)" 1
 t_no_losses
@@ -77,10 +97,10 @@ t_no_losses
 
 ev_enable ib_cq/ib_port_event
 ev_clear
-for n in 8 11 12 13 17; do
+for n in 8 11 12 13 17 20; do
 	echo "port $n 1" >$DO
 done
-wait_until 10 have ib_port_event 1 5
-t_eq "ports: each event" "$(ev_get ib_port_event event | sort | xargs)" "CLIENT_REREGISTER DEVICE_FATAL LID_CHANGE PKEY_CHANGE SM_CHANGE"
-t_eq "ports: what the port is now" "$(ev_n ib_port_event "f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"state\"] == \"ACTIVE\" && f[\"lid\"] == 0 && f[\"speed\"] && f[\"width\"]")" 4
+wait_until 10 have ib_port_event 1 6
+t_eq "ports: each event" "$(ev_get ib_port_event event | sort | xargs)" "CLIENT_REREGISTER DEVICE_FATAL DEVICE_SPEED_CHANGE LID_CHANGE PKEY_CHANGE SM_CHANGE"
+t_eq "ports: what the port is now" "$(ev_n ib_port_event "f[\"dev\"] == \"rxe0\" && f[\"port\"] == 1 && f[\"state\"] == \"ACTIVE\" && f[\"lid\"] == 0 && f[\"speed\"] && f[\"width\"]")" 5
 t_eq "ports: none of a device as a whole" "$(ev_n ib_port_event 'f["event"] == "DEVICE_FATAL" && f["port"] == 0 && f["state"] == "-" && !f["speed"]')" 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: provider, ib_uverbs, device and the module itself may come late, go and come back, under load too
 . ./lib.sh
-plan 20
+plan 21
 
 modprobe -qr rdma_rxe
 modprobe -qr rdma_ucm ib_uverbs
@@ -39,8 +39,11 @@ soft_roce
 load mock_ib
 load_it() { while [ ! -e "$work/stop" ]; do echo "write 50 3" >$DO || break; done 2>/dev/null; }
 load_it &
-busy=$!
-wait_until 20 have $lat 1 21 || bail "no load"
+# A program that finds its device gone may wait for a completion that never comes.
+program() { while [ ! -e "$work/stop" ]; do timeout -s KILL 20 ./verbs write 100; done; }
+program >"$work/program" 2>&1 &
+both() { have $lat 1 21 && grep -q ^qp0= "$work/program"; }
+wait_until 60 both || bail "no load"
 t_ok "the module can go under load" rmmod ib_cq_trace
 load ib_cq_trace
 ev_enable ib_cq/$lat
@@ -48,7 +51,8 @@ wait_until 20 have $lat 1 21
 t_range "and come back" "$(ev_n $lat)" 21 100000
 t_ok "the device can go under load" rdma link delete rxe0
 touch "$work/stop"
-wait $busy
+wait
+t_eq "and no request stays in the tables" "$(in_use posts)" 0
 t_fails "then there is none" mock_do write 1 1
 ev_disable ib_cq/$lat
 t_eq "disabled: no hook is left" "$(grep -c 'state=armed' $STATUS)" 0

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # description: a program's completions that failed, overflows, events, registrations and channels on soft-RoCE, with its identity
 . ./lib.sh
-plan 38
+plan 52
 
 err=ib_wc_error over=ib_cq_overflow qp=ib_qp_error
 soft_roce
+load mock_ib
 trace $err $over $qp ib_qp_event ib_comp_channel ib_mr_reg ib_odp_fault
 
 # owned: the condition that an event is verbs' own
@@ -25,10 +26,19 @@ t_eq "64 writes on a CQ of 7: one at once, one summary, which add up to 57" "$(e
 t_eq "as many as the program was told" "$(said events)" 57
 t_eq "whose, how deep, how full" "$(ev_n $over "$(owned) && f[\"depth\"] == 7 && f[\"used\"] == 7 && f[\"attached\"] == 2")" 2
 
+# counted NAME: by how much the port's counter has grown since the last time
+counted() { was=$(($(counter "$1") - ${seen[$1]:-0})) && seen[$1]=$(counter "$1"); }
+declare -A seen
+counted retry_exceeded_err
 verbs retry 1
 one RETRY_EXC_ERR "$(said peer)"
+counted retry_exceeded_err
+t_eq "RETRY_EXC_ERR: as the port counts" "$was" 1
+counted retry_rnr_exceeded_err
 verbs rnr
 one RNR_RETRY_EXC_ERR "$(said qp1)"
+counted retry_rnr_exceeded_err
+t_eq "RNR_RETRY_EXC_ERR: as the port counts" "$was" 1
 verbs access
 one REM_ACCESS_ERR "$(said qp1)"
 verbs len
@@ -54,6 +64,15 @@ wait_until 30 failed_both || bail "verbs does not fail"
 wait_until 30 have $qp "f[\"qp_num\"] == $(said qp0)" 1
 t_eq "found by a sweep" "$(ev_get $qp source "f[\"qp_num\"] == $(said qp0)")" sweep
 t_eq "whose, and with whom" "$(ev_n $qp "$(owned) && f[\"rqpn\"] == $(said peer) && f[\"rgid\"] == \"$GID\" && f[\"first_status\"] == \"RETRY_EXC_ERR\"")" 1
+
+# --- events of its other queue pair, as a provider reports them ---
+
+ev_clear
+t_ok "an event of the program's queue pair" mock_do event_of 3 "$(said qp1)"
+snap
+t_eq "an event: what" "$(ev_get ib_qp_event event) $(ev_get ib_qp_event state) $(ev_get ib_qp_event qp_num)" "QP_ACCESS_ERR RTS $(said qp1)"
+t_eq "an event: whose, and with whom" "$(ev_n ib_qp_event "$(owned) && f[\"port\"] == 1 && f[\"connected\"] && f[\"rgid\"] == \"$GID\" && f[\"rqpn\"] == $(said peer)")" 1
+t_eq "ERR by event" "$(ev_get $qp source) $(ev_get $qp event) $(ev_get $qp old_state) $(ev_get $qp qp_num) $(ev_n $qp "$(owned)")" "event 3 RTS $(said qp1) 1"
 exec 5>&-
 wait $verbs
 
@@ -63,6 +82,9 @@ verbs channel 7
 t_eq "7 completion events" "$(ev_n ib_comp_channel) $(ev_n ib_comp_channel "f[\"dev\"] == \"rxe0\" && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\" && f[\"queued\"] == 0 && f[\"lost\"] == 0")" "7 7"
 t_eq "each lay there for 50 ms" "$(ev_n ib_comp_channel 'f["wait_ns"] >= 50000000 && f["wait_ns"] < 60000000000')" 7
 t_eq "of one CQ" "$(ev_get ib_comp_channel cq_id | sort -u | wc -l)" 1
+verbs channels 14
+t_eq "14 events at a time, of as many CQs: each is timed" "$(ev_n ib_comp_channel 'f["wait_ns"] >= 50000000 && f["lost"] == 0') $(ev_get ib_comp_channel cq_id | sort -u | wc -l)" "14 14"
+t_eq "and tells how many are left" "$(ev_get ib_comp_channel queued | xargs)" "$(seq 13 -1 0 | xargs)"
 
 # --- registration ---
 
@@ -85,6 +107,19 @@ else
 	t_eq "on demand: whose" "$(ev_n ib_odp_fault "f[\"tgid\"] == $(said pid) && f[\"dev\"] == \"rxe0\"")" "$(ev_n ib_odp_fault)"
 fi
 
+# --- what soft-RoCE has not, or not on every kernel: mock_ib does as mlx5 would ---
+
+mock dmabuf 65536
+t_eq "a dma-buf" "$(ev_n ib_mr_reg "f[\"dev\"] == \"rxe0\" && f[\"kind\"] == \"dmabuf\" && f[\"addr\"] == \"0x2000\" && f[\"bytes\"] == 65536 && f[\"access\"] == \"0x5\" && f[\"lkey\"] == $(said lkey) && f[\"tgid\"] == $(said pid) && f[\"result\"] == 0 && f[\"duration_ns\"] > 0") $(ev_n ib_mr_reg)" "1 1"
+mock dmabuf 4096 2
+t_eq "a dma-buf that is not there" "$(ev_get ib_mr_reg kind) $(ev_get ib_mr_reg result) $(ev_get ib_mr_reg lkey)" "dmabuf -9 0"
+
+verbs mockodp 5
+mine="f[\"dev\"] == \"rxe0\" && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\" && f[\"addr\"] == \"0x10000000\" && f[\"bytes\"] == 20480"
+t_eq "a fault of 5 pages" "$(ev_n ib_odp_fault "$mine && f[\"op\"] == \"map\" && f[\"write\"] && f[\"result\"] == 5 && f[\"duration_ns\"] > 0")" 1
+t_eq "taken away, and at the end" "$(ev_n ib_odp_fault "$mine && f[\"op\"] == \"invalidate\" && f[\"result\"] == 0")" 2
+t_eq "nothing else" "$(ev_n ib_odp_fault)" 3
+
 # --- ports ---
 
 ev_enable ib_cq/ib_port_event
@@ -100,6 +135,8 @@ t_range "an address more" "$(ev_n ib_port_event 'f["event"] == "GID_CHANGE" && f
 
 t_no_losses
 t_eq "nothing is left in the tables" "$(in_use qps) $(in_use flushes) $(in_use overflows) $(in_use channels)" "0 0 0 0"
+verbs channels 16
+t_eq "16 completion events at a time: the two there was no room for are counted" "$(ev_n ib_comp_channel 'f["lost"] == 2') $(ev_get ib_comp_channel queued | xargs) $(status_field ib_cq_trace table channels unmatched) $(in_use channels)" "14 $(seq 15 -1 2 | xargs) 2 0"
 ev_disable ib_cq
 t_eq "disabled: no hook is left" "$(grep -c 'state=armed' $STATUS)" 0
 verbs retry 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: every completion of a kernel user that failed comes once, the first error apart from the flushed ones, with the peer
 . ./lib.sh
-plan 24
+plan 25
 
 err=ib_wc_error
 peer="f[\"connected\"] == 1 && f[\"lgid\"] == \"$GID\" && f[\"rgid\"] == \"$GID\""
@@ -44,6 +44,21 @@ mock retry 3
 t_eq "with ib_wr_latency: opcode" "$(ev_get $err opcode 'f["first"]')" SEND
 t_eq "and latency, the same as there" "$(ev_get $err latency_ns 'f["first"]')" "$(ev_get ib_wr_latency latency_ns 'f["status"] == "RETRY_EXC_ERR"')"
 ev_disable ib_cq/ib_wr_latency
+
+# --- every status there is, each on a queue pair of its own, with a vendor_err ---
+
+names=(LOC_LEN_ERR LOC_QP_OP_ERR LOC_EEC_OP_ERR LOC_PROT_ERR WR_FLUSH_ERR MW_BIND_ERR BAD_RESP_ERR LOC_ACCESS_ERR REM_INV_REQ_ERR
+	REM_ACCESS_ERR REM_OP_ERR RETRY_EXC_ERR RNR_RETRY_EXC_ERR LOC_RDD_VIOL_ERR REM_INV_RD_REQ_ERR REM_ABORT_ERR INV_EECN_ERR
+	INV_EEC_STATE_ERR FATAL_ERR RESP_TIMEOUT_ERR GENERAL_ERR)
+each_status() {
+	local i
+	for i in "${!names[@]}"; do
+		echo "status $((i + 1)) $((i + 101))" >$DO || return
+	done
+}
+run out each_status
+t_eq "every status: once, by its name, with the provider's code" "$(ev_awk $err 'print f["status"] "/" f["vendor_err"] "/" f["first"] "/" f["count"]' | xargs)" \
+	"$(for i in "${!names[@]}"; do echo "${names[i]}/$((i + 101))/$((i != 4))/1"; done | xargs)"
 
 t_no_losses
 t_eq "nothing is left in the tables" "$(in_use qps) $(in_use flushes)" "0 0"

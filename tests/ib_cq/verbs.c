@@ -196,8 +196,8 @@ static void connect_qp(struct qp *q, const struct device *to, uint32_t dest)
 {
 	/* ::ffff:10.9.0.1 is the first device's, ::ffff:10.9.0.2 the second's. */
 	uint8_t gid[16] = { [10] = 0xff, 0xff, 10, 9, 0, 1 + (to - devices) };
-	/* Nothing is lost on the way to itself; on a link 6 packets may be, 268 ms each. */
-	int link = to != q->dev;
+	/* 6 packets may be lost, or their answers be late, 268 ms each; none comes from nobody. */
+	int nobody = dest == NO_SUCH_QP;
 	struct ib_uverbs_modify_qp init = {
 		.qp_state = INIT, .port_num = 1,
 		.qp_access_flags = LOCAL_WRITE | REMOTE_WRITE | REMOTE_READ,
@@ -208,7 +208,7 @@ static void connect_qp(struct qp *q, const struct device *to, uint32_t dest)
 		.dest = { .is_global = 1, .sgid_index = 1, .hop_limit = 1, .port_num = 1 },
 	};
 	struct ib_uverbs_modify_qp rts = {
-		.qp_state = RTS, .timeout = link ? 16 : 10, .retry_cnt = link ? 6 : 2,
+		.qp_state = RTS, .timeout = nobody ? 10 : 16, .retry_cnt = nobody ? 2 : 6,
 		.rnr_retry = 0, .max_rd_atomic = 1,
 	};
 
@@ -402,13 +402,35 @@ static void do_link(int n)
 	printf("steps=%d failed=%d\n", i, failed);
 }
 
-/* As retry, and stays until its standard input ends. */
-static void do_fail(int n)
+/* Until the standard input ends. */
+static void stay(void)
 {
-	do_retry(n);
 	fflush(stdout);
 	while (getchar() != EOF)
 		;
+}
+
+/* As retry, and stays. */
+static void do_fail(int n)
+{
+	do_retry(n);
+	stay();
+}
+
+/* n queue pairs in ERR, which stay. */
+static void do_errors(int n)
+{
+	struct ib_uverbs_modify_qp init = { .qp_state = INIT, .port_num = 1 };
+	struct ib_uverbs_modify_qp err = { .qp_state = ERR };
+
+	make_cq(&cq[0], 16);
+	while (n--) {
+		make_qp(&qp[0], &cq[0]);
+		modify(&qp[0], &init, QP_PKEY | QP_PORT | QP_ACCESS);
+		modify(&qp[0], &err, 0);
+	}
+	printf("ready=1\n");
+	stay();
 }
 
 static void do_rnr(int n)
@@ -447,29 +469,60 @@ static void do_flush(int n)
 	reap_all(&cq[0], "recv", n);
 }
 
-/* n times: a write, and 50 ms later its completion event is read. */
-static void do_channel(int n)
+static void make_channel(void)
 {
 	struct ib_uverbs_create_comp_channel create = {};
 	struct ib_uverbs_create_comp_channel_resp resp;
-	struct ib_uverbs_comp_event_desc event;
-	int i;
 
 	create.response = (uintptr_t)&resp;
 	must(CREATE_COMP_CHANNEL, create, resp);
 	channel = resp.fd;
-	connect_pair(2048, 0);
-	for (i = 0; i < n; i++) {
-		struct ib_uverbs_req_notify_cq req = { .cq_handle = cq[0].handle };
+}
 
-		if (command(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ, &req, sizeof(req), NULL, 0))
-			die("REQ_NOTIFY_CQ");
-		post_send(i, IB_UVERBS_WR_RDMA_WRITE, 64, dev->rkey);
-		reap_all(&cq[0], "send", 1);
+/* A write on the first queue pair, whose completion raises an event. */
+static void write_with_event(void)
+{
+	struct ib_uverbs_req_notify_cq req = { .cq_handle = cq[0].handle };
+
+	if (command(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ, &req, sizeof(req), NULL, 0))
+		die("REQ_NOTIFY_CQ");
+	post_send(1, IB_UVERBS_WR_RDMA_WRITE, 64, dev->rkey);
+	reap_all(&cq[0], "send", 1);
+}
+
+static void read_event(void)
+{
+	struct ib_uverbs_comp_event_desc event;
+
+	if (read(channel, &event, sizeof(event)) != sizeof(event))
+		die("completion event");
+}
+
+/* n times: a write, and 50 ms later its completion event is read. */
+static void do_channel(int n)
+{
+	make_channel();
+	connect_pair(2048, 0);
+	while (n--) {
+		write_with_event();
 		usleep(50000);
-		if (read(channel, &event, sizeof(event)) != sizeof(event))
-			die("completion event");
+		read_event();
 	}
+}
+
+/* n writes on as many CQs of one channel; when all have completed their events are read. */
+static void do_channels(int n)
+{
+	int i;
+
+	make_channel();
+	for (i = 0; i < n; i++) {
+		connect_pair(16, 0);
+		write_with_event();
+	}
+	usleep(300000);
+	while (n--)
+		read_event();
 }
 
 /* Registers n bytes, then something that is not there. */
@@ -519,13 +572,29 @@ static void do_odp(int n)
 	madvise(mem, n * 4096, MADV_DONTNEED);
 }
 
+/* n pages that mock_ib faults in for a device that has on-demand paging; then they are taken away. */
+static void do_mockodp(int n)
+{
+	char *mem = mmap((void *)0x10000000, n * 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	int fd = open("/sys/kernel/debug/mock_ib/do", O_WRONLY);
+
+	if (mem == MAP_FAILED || fd < 0 || dprintf(fd, "odp %d", n) < 0)
+		die("mock_ib: odp");
+	madvise(mem, n * 4096, MADV_DONTNEED);
+	if (dprintf(fd, "odpend") < 0)
+		die("mock_ib: odpend");
+}
+
 static const struct {
 	const char *name;
 	void (*run)(int n);
 } commands[] = {
 	{ "write", do_write }, { "overflow", do_overflow }, { "retry", do_retry },
-	{ "fail", do_fail }, { "link", do_link }, { "rnr", do_rnr }, { "access", do_access }, { "len", do_len },
-	{ "flush", do_flush }, { "channel", do_channel }, { "mr", do_mr }, { "odp", do_odp },
+	{ "fail", do_fail }, { "link", do_link }, { "rnr", do_rnr }, { "access", do_access },
+	{ "len", do_len }, { "flush", do_flush }, { "channel", do_channel },
+	{ "channels", do_channels }, { "errors", do_errors }, { "mr", do_mr },
+	{ "odp", do_odp }, { "mockodp", do_mockodp },
 };
 
 int main(int argc, char **argv)

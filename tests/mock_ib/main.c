@@ -10,12 +10,15 @@
 
 #include <linux/completion.h>
 #include <linux/debugfs.h>
+#include <linux/hmm.h>
 #include <linux/module.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/restrack.h>
 
 static char *device = "rxe0";
 module_param(device, charp, 0444);
@@ -137,11 +140,11 @@ static int to_rtr(struct ib_qp *qp, struct ib_device *to, u32 dest)
 	return ret;
 }
 
-/* Nothing is lost on the way to itself; on a link a lost packet costs 268 ms, and 6 may be. */
-static int to_rts(struct ib_qp *qp, bool link)
+/* 6 packets may be lost, or their answers be late, 268 ms each; none comes from nobody. */
+static int to_rts(struct ib_qp *qp, bool nobody)
 {
 	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_RTS, .timeout = link ? 16 : 10, .retry_cnt = link ? 6 : 2,
+		.qp_state = IB_QPS_RTS, .timeout = nobody ? 10 : 16, .retry_cnt = nobody ? 2 : 6,
 		.rnr_retry = 0, .max_rd_atomic = 1,
 	};
 
@@ -161,7 +164,7 @@ static int connect_qp(struct pair *p, int i, u32 dest)
 	struct ib_qp *qp = p->qp[i];
 
 	return to_init(qp) ?: to_rtr(qp, p->dev[!i], dest ?: p->qp[!i]->qp_num) ?:
-	       to_rts(qp, p->dev[0] != p->dev[1]);
+	       to_rts(qp, dest == NO_SUCH_QP);
 }
 
 static void on_qp_event(struct ib_event *event, void *context)
@@ -535,6 +538,23 @@ static int do_overflow(const struct args *a)
 	return ret;
 }
 
+/* The provider reports event n of somebody's queue pair, which has the number k. */
+static int do_event_of(const struct args *a)
+{
+	struct rdma_restrack_entry *res;
+	struct ib_event event = { .device = devs[0], .event = a->n };
+
+	if (!devs[0])
+		return -ENODEV;
+	res = rdma_restrack_get_byid(devs[0], RDMA_RESTRACK_QP, a->k);
+	if (IS_ERR(res))
+		return PTR_ERR(res);
+	event.element.qp = container_of(res, struct ib_qp, res);
+	event.element.qp->event_handler(&event, event.element.qp->qp_context);
+	rdma_restrack_put(res);
+	return 0;
+}
+
 /* The provider reports event n of a queue pair. */
 static int do_event(const struct args *a)
 {
@@ -565,6 +585,137 @@ static int do_port(const struct args *a)
 	return 0;
 }
 
+/* ---- what soft-RoCE does not raise, or not on every kernel ---- */
+
+static int (*real_poll_cq)(struct ib_cq *cq, int n, struct ib_wc *wc);
+static u32 forged_status, forged_vendor_err;
+
+/* The provider's, but what it polls from the command's first CQ has failed. */
+static int forging_poll_cq(struct ib_cq *cq, int n, struct ib_wc *wc)
+{
+	int i, ret = real_poll_cq(cq, n, wc);
+
+	for (i = 0; i < ret && cq == pair.cq[0]; i++) {
+		wc[i].status = forged_status;
+		wc[i].vendor_err = forged_vendor_err;
+	}
+	return ret;
+}
+
+/* A write that completes with the status n and the vendor_err k. */
+static int do_status(const struct args *a)
+{
+	struct pair *p = &pair;
+	int ret;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
+	if (ret)
+		return ret;
+	forged_status = a->n;
+	forged_vendor_err = a->k;
+	real_poll_cq = p->dev[0]->ops.poll_cq;
+	WRITE_ONCE(p->dev[0]->ops.poll_cq, forging_poll_cq);
+	expect(p, 1);
+	ret = post_write(p, 100, p->pd[1]->unsafe_global_rkey, IB_SEND_SIGNALED) ?: await(p);
+	WRITE_ONCE(p->dev[0]->ops.poll_cq, real_poll_cq);
+	say("failed=%d", atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
+/*
+ * Stands for reg_user_mr_dmabuf() of a provider that has it. As it is only called from here the
+ * arguments that differ between kernels, behind these, are left out.
+ */
+typedef struct ib_mr *(*reg_dmabuf_fn)(struct ib_pd *pd, u64 offset, u64 length, u64 addr, int fd,
+				       int access);
+
+static struct ib_mr *mock_reg_dmabuf(struct ib_pd *pd, u64 offset, u64 length, u64 addr, int fd,
+				     int access)
+{
+	static struct ib_mr mr = { .lkey = 0x1234 };
+
+	return fd < 0 ? ERR_PTR(-EBADF) : &mr;
+}
+
+/* Registers n bytes of a dma-buf, at offset 8192; k 2: of one that is not there. */
+static int do_dmabuf(const struct args *a)
+{
+	reg_dmabuf_fn reg = devs[0] ? (void *)READ_ONCE(devs[0]->ops.reg_user_mr_dmabuf) : NULL;
+	struct ib_pd *pd;
+	struct ib_mr *mr;
+
+	if (!reg)
+		return -ENODEV;
+	pd = ib_alloc_pd(devs[0], 0);
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	mr = reg(pd, 8192, a->n, 0x7000, a->k == 2 ? -1 : 0,
+		 IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ);
+	say("pid=%d lkey=%u", current->tgid, IS_ERR(mr) ? 0 : mr->lkey);
+	ib_dealloc_pd(pd);
+	return 0;
+}
+
+#define ODP_ADDR	0x10000000UL
+
+#ifdef ODP_WRITE_ALLOWED_BIT
+#define ODP_ACCESS	(ODP_READ_ALLOWED_BIT | ODP_WRITE_ALLOWED_BIT)
+#else
+#define ODP_ACCESS	HMM_PFN_WRITE
+#endif
+
+static struct ib_umem_odp *odp;
+
+static bool odp_invalidate(struct mmu_interval_notifier *mni,
+			   const struct mmu_notifier_range *range, unsigned long seq)
+{
+	struct ib_umem_odp *umem = container_of(mni, struct ib_umem_odp, notifier);
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&umem->umem_mutex);
+	mmu_interval_set_seq(mni, seq);
+	ib_umem_odp_unmap_dma_pages(umem, max_t(u64, ib_umem_start(umem), range->start),
+				    min_t(u64, ib_umem_end(umem), range->end));
+	mutex_unlock(&umem->umem_mutex);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops odp_ops = { .invalidate = odp_invalidate };
+
+static int do_odpend(const struct args *a)
+{
+	if (odp)
+		ib_umem_odp_release(odp);
+	odp = NULL;
+	return 0;
+}
+
+/* A device's fault in n pages at ODP_ADDR of the process, which stay mapped until odpend. */
+static int do_odp(const struct args *a)
+{
+	size_t bytes = a->n * PAGE_SIZE;
+	int ret;
+
+	if (!devs[0] || odp)
+		return -ENODEV;
+	odp = ib_umem_odp_get(devs[0], ODP_ADDR, bytes,
+			      IB_ACCESS_ON_DEMAND | IB_ACCESS_LOCAL_WRITE, &odp_ops);
+	if (IS_ERR(odp)) {
+		ret = PTR_ERR(odp);
+		odp = NULL;
+		return ret;
+	}
+	ret = ib_umem_odp_map_dma_and_lock(odp, ODP_ADDR, bytes, ODP_ACCESS, true);
+	if (ret < 0) {
+		do_odpend(NULL);
+		return ret;
+	}
+	mutex_unlock(&odp->umem_mutex);
+	return 0;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const struct args *a);
@@ -575,7 +726,9 @@ static const struct {
 	{ "rnr", do_rnr }, { "access", do_access },
 	{ "open", do_open }, { "step", do_step },
 	{ "flush", do_flush }, { "overflow", do_overflow }, { "event", do_event },
-	{ "port", do_port },
+	{ "event_of", do_event_of },
+	{ "port", do_port }, { "status", do_status }, { "dmabuf", do_dmabuf },
+	{ "odp", do_odp }, { "odpend", do_odpend },
 };
 
 static ssize_t do_command(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
@@ -630,6 +783,8 @@ static int mock_ib_add(struct ib_device *ibdev)
 		return -EOPNOTSUPP;
 	mutex_lock(&lock);
 	devs[second] = ibdev;
+	if (!second && !ibdev->ops.reg_user_mr_dmabuf)
+		ibdev->ops.reg_user_mr_dmabuf = (void *)mock_reg_dmabuf;
 	mutex_unlock(&lock);
 	return 0;
 }
@@ -639,6 +794,9 @@ static void mock_ib_remove(struct ib_device *ibdev, void *data)
 {
 	mutex_lock(&lock);
 	do_close(NULL);
+	do_odpend(NULL);
+	if ((void *)ibdev->ops.reg_user_mr_dmabuf == mock_reg_dmabuf)
+		ibdev->ops.reg_user_mr_dmabuf = NULL;
 	devs[devs[1] == ibdev] = NULL;
 	mutex_unlock(&lock);
 }
