@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# description: beside a vendor's ib_core, of other structures, the module refuses to load and says why
+# requires: module:ib_core
+. ../lib.sh
+plan 3
+
+# The kernel's own, but for the mark that says so.
+ko=$(mktemp --suffix=.ko)
+file=$(modinfo -n ib_core)
+at_exit rm -f "$ko"
+case $file in
+*.xz) xz -dc "$file" ;;
+*) cat "$file" ;;
+esac | sed 's/\x00intree=Y\x00/\x00intren=Y\x00/' >"$ko"
+modprobe -ra ib_uverbs rdma_cm ib_cm iw_cm ib_core 2>/dev/null
+is_loaded ib_core && skip_all "somebody uses ib_core"
+for dep in $(modinfo -F depends "$ko" | tr , ' '); do
+	modprobe "$dep"
+done
+insmod "$ko" || bail "cannot load ib_core"
+at_exit rmmod ib_core
+
+module=$(find .. ../../ib_cq_trace -name ib_cq_trace.ko -print -quit)
+t_eq "it is refused" "$(insmod "$module" 2>&1)" "insmod: ERROR: could not insert module $module: No such device"
+t_eq "the log says why" "$(dmesg | grep -c 'ib_cq_trace: absent: vendor ib_core')" 1
+t_ok "it is not there" test ! -e /sys/module/ib_cq_trace
