@@ -126,6 +126,8 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
 #define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
 #define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))
+/* RT kernels have no huge pages: there only the allocations in the kernel are told. */
+#define THP_HOOKS	(IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? BIT_ULL(H_THP) : 0)
 #define FLUSH_HOOKS	(BIT_ULL(H_FLUSH) | BIT_ULL(H_FLUSH_ALL) | BIT_ULL(H_FLUSH_KERNEL))
 
 static const struct kstall_event_def events[] = {
@@ -140,7 +142,7 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
 		     .tables = BIT(T_TASKS)),
-	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
+	KSTALL_EVENT(mm_thp_fallback, THP_HOOKS | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
 		     .optional = BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),

@@ -7,7 +7,7 @@ modules=() others=()
 for m in "${all[@]}"; do
 	if modinfo "$m" >/dev/null 2>&1; then modules+=("$m"); else others+=("$m"); fi
 done
-plan 5
+plan 6
 
 t_ok "the modules can be loaded: ${modules[*]}" modprobe -a "${modules[@]}"
 mk_instance pkg
@@ -20,3 +20,4 @@ diag </tmp/report
 t_eq "kstall-doctor: each event works or says why not" "$(grep -E '^  FAIL ' /tmp/report)" ""
 t_eq "... of modules that are not there, too" "$(for m in "${others[@]}"; do grep -qE "^  note  $m: not for this kernel" /tmp/report || echo "$m"; done)" ""
 t_ok "all can be removed" rmmod "${modules[@]}"
+t_eq "the kernel's log is clean" "$(dmesg | grep -E 'BUG|WARNING|Oops|Call Trace|sleeping function|blocked for more than|soft lockup')" ""
