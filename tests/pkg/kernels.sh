@@ -62,6 +62,9 @@ complete() {
 # is_supported KVER: it is not newer than the newest that README.md promises. The archive has the newest there is.
 is_supported() { [ "$(printf '%s.999\n%s\n' "${all_kernels##* }" "$1" | sort -V | tail -n 1)" = "${all_kernels##* }.999" ]; }
 
+# judge KVER: what a result of that kernel is reported with, t or warn
+judge() { if is_supported "$1"; then echo t; else echo warn; fi; }
+
 # upgrade: to the newer kernel, as apt does it
 upgrade() {
 	local newer new
@@ -73,11 +76,7 @@ upgrade() {
 	# shellcheck disable=SC2046 # a list
 	add_kernels "apt installs the kernel of $newer" -t "$newer" $(newer_packages)
 	new=$added
-	if is_supported "$new"; then
-		t "... DKMS has built all modules for $new" complete "$new"
-	else
-		warn "... DKMS has built all modules for $new" complete "$new"
-	fi
+	$(judge "$new") "... DKMS has built all modules for $new" complete "$new"
 }
 
 # A module that does not compile, on a kernel to come. Of the others one will do.
@@ -149,6 +148,6 @@ remove_old() {
 	t "apt removes the first kernel" here sh -c 'apt-get purge -y "linux-image-$0" "linux-headers-$0"' "$kver"
 	t "... with it, its modules" here sh -c '[ ! -e "/lib/modules/$0" ] && ! dkms status | grep -F "$0"' "$kver"
 	for k in $(installed_kernels); do
-		t "... those for $k stay" complete "$k"
+		$(judge "$k") "... those for $k stay" complete "$k"
 	done
 }
