@@ -6,7 +6,7 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 bin	= $(DESTDIR)$(PREFIX)/bin
 share	= $(DESTDIR)$(PREFIX)/share
-# Warnings are errors. DKMS says 0: the compiler of next year may warn about
+# Warnings are errors. Not for DKMS: the compiler of next year may warn about
 # something new, and that must not leave a node without its modules.
 WERROR	?= 1
 
@@ -16,13 +16,17 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
-.PHONY: modules modules_install install install-scripts install-man uninstall \
+.PHONY: modules dkms modules_install install install-scripts install-man uninstall \
 	clean deb features check test demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
 	$(MAKE) -C $(KDIR) M=$(CURDIR) \
 		KSTALL_FEATURES="$$features" KSTALL_WERROR=$(WERROR) modules
+
+# What DKMS calls: each module that compiles.
+dkms:
+	@MAKE='$(MAKE)' scripts/dkms-build '$(KDIR)' $(choices)
 
 # Where INSTALL_MOD_PATH says, as for the kernel's own.
 modules_install: modules

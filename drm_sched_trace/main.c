@@ -195,8 +195,10 @@ static void ds_show(struct seq_file *m)
 	if (kstall_module_loaded("gpu_sched"))
 		seq_puts(m, "reach drivers on gpu_sched\n");
 	else
-		seq_printf(m, "reach no driver uses gpu_sched%s\n",
-			   kstall_module_loaded("nvidia") ? " (nvidia loaded)" : "");
+		seq_printf(m, "reach no driver uses gpu_sched%s%s\n",
+			   kstall_module_loaded("nvidia") ? " (nvidia loaded)" : "",
+			   kstall_module_loaded("amd_sched") ?
+			   " (absent: vendor amd_sched, of amdgpu-dkms)" : "");
 }
 
 KSTALL_MODULE("drm_sched", hooks, tables, events, ds_show);

@@ -252,6 +252,10 @@ static int __init ib_cq_trace_init(void)
 {
 	int ret;
 
+	if (kstall_module_is_vendors("ib_core")) {
+		pr_err("absent: vendor ib_core, which is not the one this module was built for\n");
+		return -ENODEV;
+	}
 	iq_posts.capacity = max_posts;
 	iq_qps.capacity = max_qps;
 	kstall.update = iq_update;

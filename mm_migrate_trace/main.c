@@ -142,6 +142,8 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
 #define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
 #define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))
+/* RT kernels have no huge pages: there only the allocations in the kernel are told. */
+#define THP_HOOKS	(IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? BIT_ULL(H_THP) : 0)
 
 /* On x86 interrupts flush the others' TLBs; elsewhere it is the hardware, or functions not known. */
 #ifdef CONFIG_X86
@@ -168,7 +170,7 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOK,
 		     .tables = BIT(T_TASKS)),
-	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
+	KSTALL_EVENT(mm_thp_fallback, THP_HOOKS | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
 		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOK, .tables = BIT(T_TASKS)),

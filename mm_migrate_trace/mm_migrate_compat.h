@@ -55,18 +55,24 @@ static inline u8 mm_reason(int reason)
 	}
 }
 
+#ifdef HAVE_MM_MIGRATE_REASON_ENUM
+#define MM_MIGRATED_REASON	enum migrate_reason
+#else
+#define MM_MIGRATED_REASON	int
+#endif
+
 #ifdef HAVE_MM_MIGRATE_LARGE_SPLIT
 #define MM_MIGRATED_PROTO						\
 	TP_PROTO(unsigned long succeeded, unsigned long failed, unsigned long thp_succeeded, \
 		 unsigned long thp_failed, unsigned long thp_split, unsigned long large_split, \
-		 enum migrate_mode mode, int reason)
+		 enum migrate_mode mode, MM_MIGRATED_REASON reason)
 #define MM_MIGRATED_ARGS						\
 	TP_ARGS(succeeded, failed, thp_succeeded, thp_failed, thp_split, large_split, mode, reason)
 #else
 #define MM_MIGRATED_PROTO						\
 	TP_PROTO(unsigned long succeeded, unsigned long failed, unsigned long thp_succeeded, \
 		 unsigned long thp_failed, unsigned long thp_split, enum migrate_mode mode,	\
-		 int reason)
+		 MM_MIGRATED_REASON reason)
 #define MM_MIGRATED_ARGS						\
 	TP_ARGS(succeeded, failed, thp_succeeded, thp_failed, thp_split, mode, reason)
 #endif

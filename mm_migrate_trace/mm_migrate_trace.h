@@ -258,11 +258,11 @@ struct mm_device_call {
 #ifdef HAVE_MM_MIGRATE_LARGE_SPLIT
 void mm_on_migrated(void *hook, unsigned long succeeded, unsigned long failed,
 		    unsigned long thp_succeeded, unsigned long thp_failed, unsigned long thp_split,
-		    unsigned long large_split, enum migrate_mode mode, int reason);
+		    unsigned long large_split, enum migrate_mode mode, MM_MIGRATED_REASON reason);
 #else
 void mm_on_migrated(void *hook, unsigned long succeeded, unsigned long failed,
 		    unsigned long thp_succeeded, unsigned long thp_failed, unsigned long thp_split,
-		    enum migrate_mode mode, int reason);
+		    enum migrate_mode mode, MM_MIGRATED_REASON reason);
 #endif
 bool mm_batch_enter(void *data, struct pt_regs *regs);
 void mm_batch_return(void *data, struct pt_regs *regs);

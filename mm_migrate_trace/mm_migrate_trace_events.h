@@ -612,7 +612,8 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * stack an allocation that fails. Nothing one that succeeds.
  * Reach: 6.1 and later. Allocations of one page that fail are not told, nor those that do not try
  * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to
- * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc.
+ * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc. RT kernels have no huge
+ * pages, so no such faults.
  */
 KSTALL_TRACE_EVENT(mm_thp_fallback,
 	TP_PROTO(u64 duration_ns, u64 address, u64 order, int cause,

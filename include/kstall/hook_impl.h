@@ -114,25 +114,43 @@ bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *modul
 }
 
 /*
- * Is a module there, and not about to go? find_module() is not exported, but every module has
- * the symbol __this_module: a kprobe on it fails with -ENOENT if the module is absent and, as
- * it is data, in another way if it is there; then kp.addr is its struct module. While exit()
- * of a module runs no kprobe can be placed in it, and our notifier has not been called yet.
+ * What is in a module's struct module at @offset, if the module is there. find_module() is not
+ * exported, but every module has the symbol __this_module: a kprobe on it fails with -ENOENT if
+ * the module is absent and, as it is data, in another way if it is there; then kp.addr is its
+ * struct module.
  */
-static bool kstall_module_loaded(const char *module)
+static bool kstall_read_module(const char *module, size_t offset, void *to, size_t size)
 {
 	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
 	struct kprobe kp = { .symbol_name = sym, .flags = KPROBE_FLAG_DISABLED };
-	enum module_state state;
 	int ret;
 
 	snprintf(sym, sizeof(sym), "%s:__this_module", module);
 	ret = register_kprobe(&kp);
 	if (!ret)
 		unregister_kprobe(&kp);
-	if (ret == -ENOENT || get_kernel_nofault(state, &((struct module *)kp.addr)->state))
-		return false;
-	return state != MODULE_STATE_GOING;
+	return ret != -ENOENT && !copy_from_kernel_nofault(to, (void *)kp.addr + offset, size);
+}
+
+/*
+ * Is a module there, and not about to go? While exit() of a module runs no kprobe can be placed
+ * in it, and our notifier has not been called yet.
+ */
+static bool kstall_module_loaded(const char *module)
+{
+	enum module_state state;
+
+	return kstall_read_module(module, offsetof(struct module, state), &state, sizeof(state)) &&
+	       state != MODULE_STATE_GOING;
+}
+
+/* Is it loaded but not this kernel's own? Then its structures may not be those of the headers. */
+static bool __maybe_unused kstall_module_is_vendors(const char *module)
+{
+	unsigned long taints;
+
+	return kstall_read_module(module, offsetof(struct module, taints), &taints,
+				  sizeof(taints)) && taints & BIT(TAINT_OOT_MODULE);
 }
 
 static void kstall_kick_and_wait(void);

@@ -8,12 +8,12 @@
 #include <linux/migrate_mode.h>
 #include <trace/events/migrate.h>
 
-static void probe(void *data, unsigned long succeeded, unsigned long failed,
-		  unsigned long thp_succeeded, unsigned long thp_failed, unsigned long thp_split,
-#ifndef OTHERWISE
-		  unsigned long large_folio_split,
-#endif
-		  enum migrate_mode mode, int reason)
+void test(void);
+void test(void)
 {
-	check_trace_callback_type_mm_migrate_pages(probe);
+#ifndef OTHERWISE
+	trace_mm_migrate_pages(0, 0, 0, 0, 0, 0, MIGRATE_SYNC, MR_SYSCALL);
+#else
+	trace_mm_migrate_pages(0, 0, 0, 0, 0, MIGRATE_SYNC, MR_SYSCALL);
+#endif
 }
