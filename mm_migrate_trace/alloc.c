@@ -44,13 +44,14 @@ static bool mm_is_module_text(unsigned long addr)
 }
 
 /* Splits "symbol [module]", as "%ps" prints it. */
-static void mm_name_caller(struct mm_caller *caller, unsigned long addr)
+void mm_name_caller(struct mm_caller *caller, unsigned long addr)
 {
 	char name[80], *bracket;
 
 	/* A return address may be one behind its function. */
 	snprintf(name, sizeof(name), "%ps", (void *)(addr - 1));
 	bracket = strstr(name, " [");
+	caller->addr = addr;
 	caller->module[0] = '\0';
 	if (bracket) {
 		*bracket = '\0';

@@ -78,7 +78,8 @@ static void mm_device_end(const struct mm_device_call *call, struct kstall_mm_de
 		return;
 	d->id = KSTALL_ID_CURRENT;
 	d->phase = call->phase;
-	mm_find_caller(&d->caller);
+	if (!d->caller.addr)
+		mm_find_caller(&d->caller);
 	trace_mm_migrate_device(duration_ns, d->start, done, d->result, d);
 }
 
@@ -88,7 +89,7 @@ void mm_vma_return(void *data, struct pt_regs *regs)
 	const struct mm_device_call *call = data;
 	const struct migrate_vma *args = call->args;
 	struct kstall_mm_device d = { .start = args->start, .mm = mm_vma_mm(call) };
-	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns), done;
 
 	if (!mm_pop(call->sp, &d.frame)) {
 		kstall_inflight_unmatched(&mm_tasks);
@@ -99,7 +100,12 @@ void mm_vma_return(void *data, struct pt_regs *regs)
 	if (call->phase == MM_PHASE_SETUP)
 		d.result = regs_return_value(regs);
 	/* It has counted what it looked at only if it could begin. */
-	mm_device_end(call, &d, duration_ns, d.result ? 0 : mm_vma_migrating(args));
+	done = d.result ? 0 : mm_vma_migrating(args);
+	if (args->fault_page && call->phase == MM_PHASE_PAGES) {
+		mm_find_caller(&d.caller);
+		mm_charge_fault(call->sp, done, d.caller.addr);
+	}
+	mm_device_end(call, &d, duration_ns, done);
 }
 
 void mm_hmm_return(void *data, struct pt_regs *regs)
@@ -118,4 +124,43 @@ void mm_hmm_return(void *data, struct pt_regs *regs)
 	}
 	d.pages = (range->end - range->start) >> PAGE_SHIFT;
 	mm_device_end(call, &d, duration_ns, d.result ? 0 : d.pages);
+}
+
+/*
+ * vm_fault_t do_swap_page(struct vm_fault *vmf): here a program touched what is in the device's
+ * memory, and its driver has to fetch it (migrate_to_ram()).
+ */
+bool mm_fault_enter(void *data, struct pt_regs *regs)
+{
+	struct mm_device_call *call = data;
+	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 0);
+
+	if (!mm_is_device_private(vmf->orig_pte))
+		return false;
+	call->mm = vmf->vma->vm_mm;
+	call->address = vmf->address & PAGE_MASK;
+	return mm_device_begin(call, MM_IN_FAULT, MM_PHASE_FAULT, regs);
+}
+
+/* VM_FAULT_RETRY: it has not begun, and comes once more with another lock. */
+void mm_fault_return(void *data, struct pt_regs *regs)
+{
+	const struct mm_device_call *call = data;
+	struct kstall_mm_device d = {
+		.start = call->address, .mm = call->mm, .pages = 1, .from_device = true,
+	};
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	unsigned long ret = regs_return_value(regs);
+
+	if (!mm_pop(call->sp, &d.frame)) {
+		kstall_inflight_unmatched(&mm_tasks);
+		return;
+	}
+	if (ret & (__force unsigned long)VM_FAULT_RETRY)
+		return;
+	if (ret & (__force unsigned long)VM_FAULT_ERROR)
+		d.result = -EFAULT;
+	if (d.frame.driver)
+		mm_name_caller(&d.caller, d.frame.driver);
+	mm_device_end(call, &d, duration_ns, d.frame.pages);
 }

@@ -166,6 +166,23 @@ void mm_look(const struct mm_task *task, struct mm_context *ctx)
 	}
 }
 
+/* If it is for a fault, @driver has moved @pages to the memory. */
+void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver)
+{
+	struct kstall_slot slot;
+	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_frame *frame;
+
+	if (!task)
+		return;
+	frame = task->nr ? &task->frame[task->nr - 1] : NULL;
+	if (frame && frame->kind == MM_IN_FAULT) {
+		frame->pages += pages;
+		frame->driver = driver;
+	}
+	kstall_inflight_unlock(&slot);
+}
+
 /* @pages were moved, and @failed not, on behalf of all that the task is in. */
 void mm_charge_moved(unsigned long sp, u32 pages, u32 failed)
 {

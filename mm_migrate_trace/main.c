@@ -42,8 +42,13 @@ static struct kstall_inflight *tables[] = {
 enum {
 	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
 	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM,
+#ifdef CONFIG_DEVICE_PRIVATE
+	H_FAULT,
+#endif
 	H_PIN, H_PIN_FAST, H_PIN_REMOTE, H_PIN_UNLOCKED,
+#ifdef CONFIG_X86
 	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
+#endif
 	H_REGISTER, H_INSERT,
 	H_CALLBACK,
 };
@@ -90,10 +95,15 @@ static struct kstall_hook hooks[] = {
 	[H_VMA_FINALIZE] = VMA("vma_finalize", "migrate_vma_finalize", mm_vma_finalize_enter),
 	[H_HMM] = KSTALL_PAIR("hmm", NULL, "hmm_range_fault", sizeof(struct mm_device_call),
 			      mm_hmm_enter, mm_hmm_return, .few = true),
+#ifdef CONFIG_DEVICE_PRIVATE
+	[H_FAULT] = KSTALL_PAIR("fault", NULL, "do_swap_page", sizeof(struct mm_device_call),
+				mm_fault_enter, mm_fault_return, .few = true),
+#endif
 	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter, .sleeps = true),
 	[H_PIN_FAST] = PIN("pin_fast", "pin_user_pages_fast", mm_pin_fast_enter),
 	[H_PIN_REMOTE] = PIN("pin_remote", "pin_user_pages_remote", mm_pin_remote_enter),
 	[H_PIN_UNLOCKED] = PIN("pin_unlocked", "pin_user_pages_unlocked", mm_pin_unlocked_enter),
+#ifdef CONFIG_X86
 	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
 				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
 	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
@@ -102,6 +112,7 @@ static struct kstall_hook hooks[] = {
 	[H_FLUSH_KERNEL] = KSTALL_PAIR("flush_kernel", NULL, "flush_tlb_kernel_range",
 				       sizeof(struct mm_flush_call), mm_flush_kernel_enter,
 				       mm_flush_return),
+#endif
 	[H_REGISTER] = KSTALL_ENTRY("register", NULL, "__mmu_notifier_register",
 				    mm_register_enter),
 	[H_INSERT] = KSTALL_ENTRY("insert", NULL, "__mmu_interval_notifier_insert",
@@ -115,7 +126,12 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define CALLBACK_HOOKS	GENMASK_ULL(H_CALLBACK + MM_NR_CALLBACKS - 1, H_CALLBACK)
 
 #define VMA_HOOKS	GENMASK_ULL(H_VMA_FINALIZE, H_VMA_SETUP)
-#define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM))
+#ifdef CONFIG_DEVICE_PRIVATE
+#define FAULT_HOOK	BIT_ULL(H_FAULT)
+#else
+#define FAULT_HOOK	0
+#endif
+#define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM) | FAULT_HOOK)
 #define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
 
 /* What pushes frames. */
@@ -126,7 +142,19 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
 #define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
 #define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))
-#define FLUSH_HOOKS	(BIT_ULL(H_FLUSH) | BIT_ULL(H_FLUSH_ALL) | BIT_ULL(H_FLUSH_KERNEL))
+
+/* On x86 interrupts flush the others' TLBs; elsewhere it is the hardware, or functions not known. */
+#ifdef CONFIG_X86
+#define FLUSH_HOOK	BIT_ULL(H_FLUSH)
+#define SHOOTDOWN								\
+	KSTALL_EVENT(mm_tlb_shootdown, GENMASK_ULL(H_FLUSH_KERNEL, H_FLUSH),	\
+		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),	\
+		     .tables = BIT(T_TASKS))
+#else
+#define FLUSH_HOOK	0
+#define SHOOTDOWN								\
+	KSTALL_EVENT_ABSENT(mm_tlb_shootdown, "x86 only: others' TLBs are flushed by broadcast")
+#endif
 
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(mm_migrate_mmu_notifier_wait, WAIT_HOOKS,
@@ -136,20 +164,18 @@ static const struct kstall_event_def events[] = {
 		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN) | VMA_HOOKS,
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_batch, BATCH_HOOKS | BIT_ULL(H_WAIT),
-		     .optional = BIT_ULL(H_MOVED) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
+		     .optional = BIT_ULL(H_MOVED) | FLUSH_HOOK, .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
-		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOK,
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_thp_fallback, BIT_ULL(H_THP) | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
-		     .optional = BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH), .tables = BIT(T_TASKS)),
+		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOK, .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_pin, PIN_HOOKS,
-		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | BIT_ULL(H_FLUSH),
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOK,
 		     .tables = BIT(T_TASKS)),
-	KSTALL_EVENT(mm_tlb_shootdown, FLUSH_HOOKS,
-		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),
-		     .tables = BIT(T_TASKS)),
+	SHOOTDOWN,
 };
 
 /* kstall.update(); also where frames of disarmed hooks are told from those of armed ones. */
@@ -167,7 +193,7 @@ static void mm_show(struct seq_file *m)
 {
 	seq_printf(m, "frames too_deep=%llu\n", kstall_percpu_sum(mm_too_deep, value));
 	mm_show_callbacks(m);
-	if (mm_flush_by_broadcast())
+	if (IS_ENABLED(CONFIG_X86) && mm_flush_by_broadcast())
 		seq_puts(m, "reach TLBs are flushed by broadcast (INVLPGB): mm_tlb_shootdown will be silent for most\n");
 }
 

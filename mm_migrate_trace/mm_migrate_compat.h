@@ -94,6 +94,25 @@ static inline u8 mm_compact_result(unsigned long ret)
 	}
 }
 
+/* ---- pages in a device's memory ---- */
+
+#include <linux/swap.h>
+#ifdef HAVE_SOFTLEAF
+#include <linux/leafops.h>
+#else
+#include <linux/swapops.h>
+#endif
+
+/* @pte is not present. */
+static inline bool mm_is_device_private(pte_t pte)
+{
+#ifdef HAVE_SOFTLEAF
+	return softleaf_is_device_private(softleaf_from_pte(pte));
+#else
+	return is_device_private_entry(pte_to_swp_entry(pte));
+#endif
+}
+
 /* ---- private to the kernel ---- */
 
 /*
@@ -143,6 +162,11 @@ static inline bool mm_flush_by_broadcast(void)
 #else
 	return false;
 #endif
+}
+#else
+static inline bool mm_flush_by_broadcast(void)
+{
+	return true;
 }
 #endif /* CONFIG_X86 */
 

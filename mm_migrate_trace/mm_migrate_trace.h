@@ -20,6 +20,7 @@ enum mm_frame_kind {
 	MM_IN_PIN,	/* pin_user_pages() and its like */
 	MM_IN_DEVICE,	/* migrate_vma_setup() and what follows it */
 	MM_IN_HMM,	/* hmm_range_fault() */
+	MM_IN_FAULT,	/* do_swap_page() of a page in a device's memory */
 };
 
 /**
@@ -28,6 +29,7 @@ enum mm_frame_kind {
  * @notifier_ns: waited for notifiers in it
  * @tlb_ns: waited for other CPUs to flush in it
  * @pfn: of the first page moved
+ * @driver: a fault's, an address in it
  * @waits: for notifiers
  * @shootdowns: TLB flushes of other CPUs
  * @pages: of the folio, or moved in it
@@ -46,7 +48,10 @@ struct mm_frame {
 	unsigned long sp;
 	u64 notifier_ns;
 	u64 tlb_ns;
-	u64 pfn;
+	union {
+		u64 pfn;
+		unsigned long driver;
+	};
 	u32 waits;
 	u32 shootdowns;
 	u32 pages;
@@ -119,6 +124,7 @@ struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot);
 struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot);
 void mm_release(void);
 void mm_look(const struct mm_task *task, struct mm_context *ctx);
+void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver);
 void mm_charge_moved(unsigned long sp, u32 pages, u32 failed);
 u8 mm_charge_tlb(unsigned long sp, u64 ns);
 s32 mm_syscall(void);
@@ -158,10 +164,12 @@ void mm_show_callbacks(struct seq_file *m);
  * struct mm_caller - who asked the page allocator
  * @symbol: function of a module, else the first that is not part of the allocator
  * @module: its module, "" for vmlinux
+ * @addr: in it
  */
 struct mm_caller {
 	char symbol[48];
 	char module[32];
+	unsigned long addr;
 };
 
 /* ---- what the pair hooks carry from a function's entry to its return ---- */
@@ -233,9 +241,14 @@ struct mm_pin_call {
 	bool write;
 };
 
-/* migrate_vma_setup(), migrate_vma_pages(), migrate_vma_finalize(), hmm_range_fault() */
+/*
+ * migrate_vma_setup(), migrate_vma_pages(), migrate_vma_finalize(), hmm_range_fault(),
+ * do_swap_page() of a page in a device's memory; mm, address: of the latter
+ */
 struct mm_device_call {
 	const void *args;
+	const struct mm_struct *mm;
+	unsigned long address;
 	u64 start_ns;
 	unsigned long sp;
 	u8 phase;
@@ -278,6 +291,7 @@ void mm_compact_return(void *data, struct pt_regs *regs);
 bool mm_thp_enter(void *data, struct pt_regs *regs);
 void mm_thp_return(void *data, struct pt_regs *regs);
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
+void mm_name_caller(struct mm_caller *caller, unsigned long addr);
 void mm_find_caller(struct mm_caller *caller);
 
 /* device.c */
@@ -287,6 +301,8 @@ bool mm_vma_finalize_enter(void *data, struct pt_regs *regs);
 void mm_vma_return(void *data, struct pt_regs *regs);
 bool mm_hmm_enter(void *data, struct pt_regs *regs);
 void mm_hmm_return(void *data, struct pt_regs *regs);
+bool mm_fault_enter(void *data, struct pt_regs *regs);
+void mm_fault_return(void *data, struct pt_regs *regs);
 
 /* pin.c */
 bool mm_pin_enter(void *data, struct pt_regs *regs);

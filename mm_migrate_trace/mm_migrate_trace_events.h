@@ -27,7 +27,9 @@ KSTALL_DECLARE_TIMED_EVENT(mm_compaction_stall);
 KSTALL_DECLARE_TIMED_EVENT(mm_thp_fallback);
 KSTALL_DECLARE_TIMED_EVENT(mm_migrate_device);
 KSTALL_DECLARE_TIMED_EVENT(mm_pin);
+#ifdef CONFIG_X86
 KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
+#endif
 
 /* MM_REASON_* */
 #define mm_show_reason(val)						\
@@ -91,9 +93,11 @@ KSTALL_DECLARE_TIMED_EVENT(mm_tlb_shootdown);
 #define MM_PHASE_PAGES		1
 #define MM_PHASE_FINALIZE	2
 #define MM_PHASE_HMM		3
+#define MM_PHASE_FAULT		4
 
 #define mm_show_phase(val)						\
-	__print_symbolic(val, { 0, "setup" }, { 1, "pages" }, { 2, "finalize" }, { 3, "hmm" })
+	__print_symbolic(val, { 0, "setup" }, { 1, "pages" }, { 2, "finalize" }, { 3, "hmm" }, \
+			 { 4, "fault" })
 
 /* mm_pin: via */
 #define MM_PIN_PIN		0
@@ -303,7 +307,11 @@ struct kstall_mm_flush {
  * Reach: 6.1 and later. The callbacks are learned when they are registered and, of those registered
  * before, when the event is enabled; calls until its hook is placed, some milliseconds later, are
  * not seen, and a wait of only such counts as quiet_waits in the status file with those that no
- * driver covered. The secondary TLB hook of IOMMU-SVA drivers is atomic and not in it.
+ * driver covered. The secondary TLB hook of IOMMU-SVA drivers is atomic and not in it. contig_range
+ * is what CMA, virtio-mem and gigantic huge pages do; of Debian's kernels 7.2 has CMA (CONFIG_CMA),
+ * 6.1 and 6.12 have not. demotion takes a slower tier of memory (CXL, persistent memory) and damon
+ * (6.11 and later) a DAMON scheme that migrates: both are named as the kernel does and have not
+ * been run.
  */
 KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 	TP_PROTO(u64 wait_ns, u64 pfn, u64 pages, int reason, const struct kstall_mm_wait *w),
@@ -651,26 +659,30 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
  * @owner_comm: its name
  * @phase: setup: migrate_vma_setup(), the pages are isolated and unmapped; pages:
  *	migrate_vma_pages(), the new ones take their place; finalize: migrate_vma_finalize(), they
- *	are mapped; hmm: hmm_range_fault()
+ *	are mapped; hmm: hmm_range_fault(); fault: a program touched a page in the device's memory,
+ *	and migrate_to_ram() of its driver fetched it, in phases of its own that come before
  * @caller: the driver's function
  * @caller_module: its module
  * @start: first address
- * @pages: in the range, of 4 KiB
- * @done: pages that can move (setup) or have (pages, finalize); that are present (hmm)
+ * @pages: in the range, of 4 KiB; fault: 1
+ * @done: pages that can move (setup) or have (pages, finalize); that are present (hmm); that were
+ *	fetched (fault), of which there may be more
  * @from_device: they come from the device's memory; 0 for hmm
  * @notifier_ns: of duration_ns waiting for mmu_notifiers
  * @tlb_ns: of duration_ns in TLB flushes that interrupted other CPUs
  * @duration_us: duration_ns in µs, rounded down
  * @duration_ns: how long it took
  * @result: 0 or a negative errno; hmm: -16 (EBUSY) if the range changed meanwhile, and the driver
- *	tries again
+ *	tries again; fault: -14 (EFAULT) if it could not be fetched
  *
  * Arguments: duration_ns, start, done, result, struct.
  * Parameter: mm_migrate_device_min_ns.
  * Overhead: a function pair and a walk of the stack a phase, a function pair an invalidation with
- * notifiers and a shootdown.
- * Reach: 6.1 and later. Only what goes through these functions: not migrate_device_range(). That a
- * program touched a page in the device's memory shows as its driver's phases, with from_device.
+ * notifiers and a shootdown; with CONFIG_DEVICE_PRIVATE a function entry a swap fault.
+ * Reach: 6.1 and later. Only what goes through these functions: not migrate_device_range(). Faults
+ * where the kernel has CONFIG_DEVICE_PRIVATE: Debian's 7.2 has, its 6.1 and 6.12 have not, there no
+ * page can be in a device's memory; not faults on huge pages there (6.19 and later), which show as
+ * their driver's phases only, with from_device.
  */
 KSTALL_TRACE_EVENT(mm_migrate_device,
 	TP_PROTO(u64 duration_ns, u64 start, u64 done, int result,
@@ -793,6 +805,7 @@ KSTALL_TRACE_EVENT(mm_pin,
 		  __entry->tlb_ns, __entry->duration_us, __entry->duration_ns, __entry->result)
 );
 
+#ifdef CONFIG_X86
 /**
  * mm_tlb_shootdown - a TLB flush has interrupted other CPUs and waited for them
  *
@@ -813,9 +826,9 @@ KSTALL_TRACE_EVENT(mm_pin,
  * Parameter: mm_tlb_shootdown_min_ns.
  * Overhead: a function pair a shootdown, nothing a local flush; for the reason a function pair a
  * batch of pages and a NUMA scan.
- * Reach: 6.1 and later, x86. Not flushes by broadcast (INVLPGB, 6.15 and later), nor by a
- * hypercall (Hyper-V, Xen): they interrupt nobody here. The last CPUs that go idle may be counted
- * though they were not interrupted.
+ * Reach: 6.1 and later. x86 only; on others the status file says absent. Not flushes by broadcast
+ * (INVLPGB, 6.15 and later), nor by a hypercall (Hyper-V, Xen): they interrupt nobody here. The
+ * last CPUs that go idle may be counted though they were not interrupted.
  */
 KSTALL_TRACE_EVENT(mm_tlb_shootdown,
 	TP_PROTO(u64 duration_ns, u64 start, u32 cpus, int reason,
@@ -853,6 +866,7 @@ KSTALL_TRACE_EVENT(mm_tlb_shootdown,
 		  mm_show_reason(__entry->reason), __entry->syscall, __entry->duration_us,
 		  __entry->duration_ns)
 );
+#endif
 
 #endif /* _MM_MIGRATE_TRACE_EVENTS_H */
 
