@@ -38,6 +38,11 @@
  *	alloc ORDER PIECES COMPACT	allocate as a driver does
  *	pin R FLAGS, hmm R, vma R
  *				have the driver do it: 1 long-term, 2 fast
+ *	to_device R		have its pages moved to a device; says how many went
+ *	expect R		each page holds what touch wrote there
+ *	contig R		take each of its pages, as CMA does
+ *	dma PAGES		a large buffer for a device
+ *	kvm			a virtual machine that uses the program's memory, until the end
  *	enter CGROUP		from now on belong to it
  *	hmm_fails R		the same where nothing is mapped
  *	repeat N WORD ARGS... end	the words in between, N times
@@ -48,6 +53,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/kvm.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -169,18 +175,24 @@ static struct region *new_region(unsigned long pages, int advice)
 	return r;
 }
 
-static void print_pfns(const struct region *r)
+/* 0: it is not there */
+static u64 pfn_of(const struct region *r, unsigned long page)
 {
-	int map = open("/proc/self/pagemap", O_RDONLY);
+	static int map = -1;
 	uint64_t entry;
 
+	if (map < 0)
+		map = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	check(map, "/proc/self/pagemap");
-	for (unsigned long i = 0; i < r->pages; i++) {
-		if (pread(map, &entry, 8, ((uintptr_t)r->start / PAGE + i) * 8) != 8)
-			die("pagemap");
-		printf("pfn=0x%llx\n", (u64)entry & ((1ULL << 55) - 1));
-	}
-	close(map);
+	if (pread(map, &entry, 8, ((uintptr_t)r->start / PAGE + page) * 8) != 8)
+		die("pagemap");
+	return (u64)entry & ((1ULL << 55) - 1);
+}
+
+static void print_pfns(const struct region *r)
+{
+	for (unsigned long i = 0; i < r->pages; i++)
+		printf("pfn=0x%llx\n", pfn_of(r, i));
 }
 
 /* ---- moving ---- */
@@ -340,6 +352,40 @@ static void range(unsigned long cmd, const struct region *r)
 
 	driver(cmd, &arg);
 	printf("done=%u\n", arg.done);
+}
+
+/* One may be busy for a moment. */
+static void contig(const struct region *r)
+{
+	int done = 0, error = 0;
+
+	for (unsigned long i = 0; i < r->pages; i++) {
+		struct mock_mm_range arg = { .start = pfn_of(r, i), .pages = 1 };
+
+		for (int tries = 0; tries < 20 && ioctl(fd, MOCK_MM_CONTIG, &arg); tries++) {
+			error = errno;
+			ms_sleep(50);
+		}
+		done += arg.done;
+	}
+	printf("done=%d error=%d\n", done, error);
+}
+
+static void dma(unsigned long pages)
+{
+	struct mock_mm_range arg = { .pages = pages };
+
+	for (int tries = 0; tries < 20 && ioctl(fd, MOCK_MM_DMA, &arg); tries++)
+		ms_sleep(50);
+	printf("done=%u\n", arg.done);
+}
+
+static void start_kvm(void)
+{
+	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
+
+	check(kvm, "/dev/kvm");
+	check(ioctl(kvm, KVM_CREATE_VM, 0), "KVM_CREATE_VM");
 }
 
 static void allocate(int order, int pieces, int compact)
@@ -553,6 +599,30 @@ static void do_hmm_fails(void)
 		die("hmm did not fail");
 }
 
+static void do_contig(void)
+{
+	open_driver();
+	contig(next_region());
+}
+
+static void do_dma(void)
+{
+	open_driver();
+	dma(next_long());
+}
+
+static void do_to_device(void) { range(MOCK_MM_TO_DEVICE, next_region()); }
+
+static void do_expect(void)
+{
+	struct region *r = next_region();
+
+	for (unsigned long i = 0; i < r->pages; i++) {
+		if (*(volatile char *)(r->start + i * PAGE) != (char)i)
+			die("page %lu is another", i);
+	}
+}
+
 static void do_vma(void) { range(MOCK_MM_VMA, next_region()); }
 static void do_sleep(void) { ms_sleep(next_long()); }
 static void do_tell(void) { check(creat(next(), 0600), "creat"); }
@@ -597,7 +667,8 @@ static const struct {
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
 	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
-	{ "hmm_fails", do_hmm_fails },
+	{ "hmm_fails", do_hmm_fails }, { "contig", do_contig }, { "dma", do_dma },
+	{ "kvm", start_kvm }, { "to_device", do_to_device }, { "expect", do_expect },
 	{ "vma", do_vma }, { "repeat", do_repeat }, { "sleep", do_sleep },
 	{ "enter", do_enter }, { "tell", do_tell }, { "until", do_until },
 };

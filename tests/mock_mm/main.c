@@ -8,6 +8,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>
+#include <linux/dma-mapping.h>
 #include <linux/hmm.h>
 #include <linux/migrate.h>
 #include <linux/miscdevice.h>
@@ -19,6 +20,7 @@
 
 #include <generated/kstall_features.h>
 
+#include "device.h"
 #include "mock_mm.h"
 
 #define MAX_NOTIFIERS	16
@@ -363,16 +365,76 @@ static noinline __noclone int mock_vma_pages(struct mock_mm_range *arg, unsigned
 	return ret;
 }
 
-static int mock_vma(struct mock_mm_range *arg)
+static int mock_vma(struct mock_mm_range *arg, unsigned int cmd)
 {
-	unsigned long *pfns = kvcalloc(arg->pages, 2 * sizeof(*pfns), GFP_KERNEL);
+	unsigned long *pfns;
 	int ret;
 
+	if (cmd == MOCK_MM_TO_DEVICE && !mock_has_device())
+		return -EOPNOTSUPP;
+	pfns = kvcalloc(arg->pages, 2 * sizeof(*pfns), GFP_KERNEL);
 	if (!pfns)
 		return -ENOMEM;
-	ret = mock_vma_pages(arg, pfns, pfns + arg->pages);
+	if (cmd == MOCK_MM_TO_DEVICE)
+		ret = mock_to_device(arg, pfns, pfns + arg->pages);
+	else
+		ret = mock_vma_pages(arg, pfns, pfns + arg->pages);
 	kvfree(pfns);
 	return ret;
+}
+
+/* ---- pages of certain places ---- */
+
+/* As CMA and virtio-mem do: just these, whoever has them. They move away, and are free again. */
+static int mock_contig(struct mock_mm_range *arg)
+{
+#ifdef HAVE_ALLOC_CONTIG_FLAGS
+	int ret = alloc_contig_range(arg->start, arg->start + arg->pages, ACR_FLAGS_NONE,
+				     GFP_KERNEL);
+#else
+	int ret = alloc_contig_range(arg->start, arg->start + arg->pages, MIGRATE_MOVABLE,
+				     GFP_KERNEL);
+#endif
+
+	if (ret)
+		return ret;
+	free_contig_range(arg->start, arg->pages);
+	arg->done = arg->pages;
+	return 0;
+}
+
+static struct miscdevice mock_misc;
+
+/* A large buffer for a device comes out of CMA, where there is some. */
+static int mock_dma(struct mock_mm_range *arg)
+{
+	struct device *dev = mock_misc.this_device;
+	size_t size = arg->pages * PAGE_SIZE;
+	dma_addr_t addr;
+	void *buffer;
+
+	buffer = dma_alloc_coherent(dev, size, &addr, GFP_KERNEL | __GFP_NOWARN);
+	if (!buffer)
+		return -ENOMEM;
+	dma_free_coherent(dev, size, buffer, addr);
+	arg->done = arg->pages;
+	return 0;
+}
+
+static int mock_range_do(struct mock_file *file, unsigned int cmd, struct mock_mm_range *arg)
+{
+	switch (cmd) {
+	case MOCK_MM_PIN:
+		return mock_pin(arg);
+	case MOCK_MM_HMM:
+		return mock_hmm(file, arg);
+	case MOCK_MM_CONTIG:
+		return mock_contig(arg);
+	case MOCK_MM_DMA:
+		return mock_dma(arg);
+	default:
+		return mock_vma(arg, cmd);
+	}
 }
 
 static long mock_range(struct mock_file *file, unsigned int cmd, void __user *uarg)
@@ -385,12 +447,7 @@ static long mock_range(struct mock_file *file, unsigned int cmd, void __user *ua
 	if (!arg.pages || arg.pages > 65536)
 		return -EINVAL;
 	arg.done = 0;
-	if (cmd == MOCK_MM_PIN)
-		ret = mock_pin(&arg);
-	else if (cmd == MOCK_MM_HMM)
-		ret = mock_hmm(file, &arg);
-	else
-		ret = mock_vma(&arg);
+	ret = mock_range_do(file, cmd, &arg);
 	if (copy_to_user(uarg, &arg, sizeof(arg)))
 		return -EFAULT;
 	return ret;
@@ -413,6 +470,9 @@ static long mock_do(struct mock_file *file, unsigned int cmd, void __user *uarg)
 	case MOCK_MM_PIN:
 	case MOCK_MM_HMM:
 	case MOCK_MM_VMA:
+	case MOCK_MM_CONTIG:
+	case MOCK_MM_DMA:
+	case MOCK_MM_TO_DEVICE:
 		return mock_range(file, cmd, uarg);
 	default:
 		return -ENOTTY;
@@ -465,7 +525,28 @@ static struct miscdevice mock_misc = {
 	.fops = &mock_fops,
 };
 
-module_misc_device(mock_misc);
+static int __init mock_init(void)
+{
+	int ret = misc_register(&mock_misc);
+
+	if (ret)
+		return ret;
+	ret = dma_coerce_mask_and_coherent(mock_misc.this_device, DMA_BIT_MASK(64));
+	if (ret)
+		misc_deregister(&mock_misc);
+	else
+		mock_device_init();
+	return ret;
+}
+
+static void __exit mock_exit(void)
+{
+	misc_deregister(&mock_misc);
+	mock_device_exit();
+}
+
+module_init(mock_init);
+module_exit(mock_exit);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("a driver that uses programs' memory, for tests");
