@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# description: pages that migrate_pages(), compaction and allocations of certain pages move are told one by one, and so is a driver of the kernel's own
+# description: pages that migrate_pages() and compaction move are told one by one, and so are those that KVM, a driver of the kernel's own, uses
 . ./lib.sh
-plan 19
+plan 16
 
 wait=mm_migrate_mmu_notifier_wait call=mm_migrate_notifier batch=mm_migrate_batch
 load mock_mm
@@ -28,12 +28,13 @@ t_eq "migrate_pages(): its batches" "$(ev_n $batch "f[\"pid\"] == $(said pid) &&
 
 # Half of the node in pieces, some of which a driver watches: wherever they lie, some have to move.
 success=$(vmstat pgmigrate_success)
-words=(node 0) look=() pages=3000
+words=(node 0) holes=() look=() pages=3000
 for ((i = 0; i < 30; i += 2)); do
-	words+=(map 5000 holes "$i" map 200 holes $((i + 1)) notify $((i + 1)) interval 0)
+	words+=(map 7000 map 200)
+	holes+=(holes "$i" holes $((i + 1)) notify $((i + 1)) interval 0)
 	look+=(pfns $((i + 1)))
 done
-./mm "${words[@]}" "${look[@]}" tell "$work/mapped" until "$work/compacted" "${look[@]}" >"$work/out" &
+./mm "${words[@]}" "${holes[@]}" "${look[@]}" tell "$work/mapped" until "$work/compacted" "${look[@]}" >"$work/out" &
 wait_until 60 test -e "$work/mapped"
 ev_clear
 echo 1 >/proc/sys/vm/compact_memory
@@ -45,14 +46,6 @@ t_eq "compaction: a wait each" "$(comm -23 <(gone $pages) <(told compaction))" "
 t_eq "compaction: none for any other page" "$(comm -13 <(said pfn | head -$pages | sort -u) <(told compaction -u))" ""
 t_eq "compaction: who does it" "$(ev_n $wait "f[\"reason\"] == \"compaction\" && f[\"pid\"] == $$")" "$(ev_n $wait 'f["reason"] == "compaction"')"
 t_eq "compaction: the batches are what the kernel counts" "$(ev_sum $batch moved)" $(($(vmstat pgmigrate_success) - success))
-
-# --- as CMA does: just these pages ---
-
-# The second region has the first leave the lists of pages that are on no LRU yet.
-mm cpu 0 map 12 map 100 pfns 0 notify 0 interval 100 contig 0 pfns 0
-t_eq "certain pages: all are had" "$(said "done") $(gone 12 | wc -l)" "12 12"
-t_eq "certain pages: a wait for each" "$(told contig_range -u)" "$(gone 12)"
-t_eq "certain pages: the batches" "$(ev_sum $batch moved 'f["reason"] == "contig_range"')" 12
 
 # --- KVM ---
 

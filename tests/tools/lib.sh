@@ -4,9 +4,9 @@
 # workload COMMAND…: what the tools watch, a line each. An end that its program has learned of may not have been traced yet.
 workload() { printf '%s\n' "$@" "sleep 1" >"$work/workload"; }
 
-# tool NAME: its output while the workload ran is then in $work/NAME
+# tool NAME [ARGUMENT…]: its output while the workload ran is then in $work/NAME
 tool() {
-	"../../scripts/$1.bt" -c "/bin/sh $work/workload" >"$work/$1" 2>"$work/$1.err"
+	"../../scripts/$1.bt" -c "/bin/sh $work/workload" "${@:2}" >"$work/$1" 2>"$work/$1.err"
 	t_eq "$1: runs without a warning" "$? $(grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$work/$1.err")" "0 "
 }
 
