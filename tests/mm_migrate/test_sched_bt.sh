@@ -4,7 +4,7 @@
 . ./lib.sh
 # shellcheck source=../tools/lib.sh
 . ../tools/lib.sh
-plan 24
+plan 25
 
 for name in trainer loader proxy waiter mover; do ln -s "$PWD/mm" "$work/$name"; done
 ln -s "$(command -v dd)" "$work/reader"
