@@ -10,7 +10,7 @@ wait=mm_migrate_mmu_notifier_wait call=mm_migrate_notifier device=mm_migrate_dev
 rxe=rxe_ib_invalidate_range
 verbs=../ib_cq/verbs
 soft_roce
-[ "$($verbs odp 1 | grep -oP '^errno=\K\d+')" = 0 ] || skip_all "this kernel's soft-RoCE has no on-demand paging (7.0 and later)"
+[ "$($verbs odp 1 | grep -oP '^errno=\K\d+')" = 0 ] || skip_all "this kernel's soft-RoCE has no on-demand paging"
 plan 8
 
 trace $wait $call $device

@@ -3,7 +3,7 @@
 cd ../mm_migrate || exit
 # shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh
-plan 10
+plan 5
 
 wait=mm_migrate_mmu_notifier_wait batch=mm_migrate_batch
 grep -q '^Node 1, zone  Movable' /proc/zoneinfo || skip_all "no movable memory"
@@ -20,23 +20,5 @@ mm cpu 0 node 1 map 12 map 100 pfns 0 notify 0 interval 100 contig 0 pfns 0
 t_eq "certain pages: all are had" "$(said "done") $(gone 12 | wc -l)" "12 12"
 t_eq "certain pages: a wait for each" "$(told)" "$(gone 12)"
 t_eq "certain pages: in batches with that reason" "$(ev_sum $batch moved "f[\"pid\"] == $(said pid) && f[\"reason\"] == \"contig_range\"")" 12
-
-# --- a device's large buffer ---
-
-# Movable memory comes out of CMA as long as most of what is free is there.
-cma=/sys/kernel/mm/cma/reserved
-if [ -d $cma ]; then
-	success=$(<$cma/alloc_pages_success)
-	mm node 0 map 20000 pfns 0 notify 0 interval 0 dma 80000 pfns 0
-	t_eq "CMA: the buffer is had, and there" "$(said "done") $(($(<$cma/alloc_pages_success) - success))" "80000 80000"
-	t_range "CMA: pages of the program had to move" "$(gone 20000 | wc -l)" 1 20000
-	t_eq "CMA: each had the driver asked" "$(comm -23 <(gone 20000) <(told))" ""
-	t_eq "CMA: and no other page" "$(comm -13 <(said pfn | head -20000 | sort) <(told))" ""
-	t_range "CMA: the batches" "$(ev_sum $batch moved "f[\"pid\"] == $(said pid) && f[\"reason\"] == \"contig_range\"")" "$(gone 20000 | wc -l)" 200000
-else
-	for what in "the buffer is had, and there" "pages of the program had to move" "each had the driver asked" "and no other page" "the batches"; do
-		t_skip "CMA: $what" "this kernel has no CMA (CONFIG_CMA)"
-	done
-fi
 t_no_losses
 t_eq "nothing is left in the table" "$(status_field mm_migrate_trace table tasks in_use)" 0
