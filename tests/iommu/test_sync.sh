@@ -14,19 +14,25 @@ t_eq "nobody else's" "$(ev_n $e)" 100
 t_eq "whose, by what" "$(ev_awk $e 'print f["dev"], f["driver"], f["iommu"], f["devices"], f["type"], f["all"]' | sort -u)" \
 	"$EDU $DRIVER $IOMMU 1 dma 0"
 t_eq "by whom" "$(ev_awk $e 'print f["pid"], f["tgid"]' | sort -u)" "$$ $$"
-t_eq "the addresses that were unmapped" "$(ev_get $e start)" "$(ev_get dma_unmap_done dma_addr)"
-t_eq "a page each" "$(ev_get $e pages | sort -u)" 1
-start=$(ev_get $e start | head -1) end=$(ev_get $e end | head -1)
-t_eq "to its last byte" "$((end - start))" 4095
+
+# range_eq DESC GOT WANT: about the range, which virtio-iommu's driver does not tell before 7.0
+range_eq() {
+	if [ -n "$ranges" ]; then t_eq "$@"; else t_skip "$1" "the driver does not say"; fi
+}
+ranges=1
+[ "$DRIVER $(ev_get $e pages | sort -u)" != "viommu 0" ] || ranges=
+range_eq "the addresses that were unmapped" "$(ev_get $e start)" "$(ev_get dma_unmap_done dma_addr)"
+range_eq "a page each" "$(ev_get $e pages | sort -u)" 1
+range_eq "to its last byte" "$(ev_awk $e 'print f["start"], f["end"]' | while read -r start end; do echo $((end - start)); done | sort -u)" 4095
 t_eq "as long as the unmapping waited" "$(ev_get $e duration_ns)" "$(ev_get dma_unmap_done sync_ns)"
 t_eq "it takes time" "$(ev_n $e 'f["duration_ns"] == 0')" 0
 t_eq "in µs, too" "$(ev_n $e 'f["duration_us"] != int(f["duration_ns"] / 1000)')" 0
 
 maps single 1048576 1
-t_eq "1 MiB: one flush of 256 pages" "$(ev_get $e pages)" 256
+range_eq "1 MiB: one flush of 256 pages" "$(ev_get $e pages)" 256
 maps sg 536870912 2097152
 # Mapping may flush 2 MiB too, where a table of small pages makes way for a large one (AMD's, 7.2).
-t_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages | grep -vx 512)" 131072
+range_eq "512 MiB: one flush of 131072 pages" "$(ev_get $e pages | grep -vx 512)" 131072
 
 t_no_losses
 
@@ -39,7 +45,7 @@ snap
 ev_disable iommu/unmap
 t_range "a disk: flushes" "$(ev_n $e "f[\"dev\"] == \"$NVME\"")" 16 1000
 t_eq "a disk: as many as the kernel's unmaps" "$(ev_n $e)" "$(grep -c ' unmap: ' "$INSTANCE/trace")"
-t_eq "a disk: all of its bytes" "$(ev_sum $e pages)" 256
+range_eq "a disk: all of its bytes" "$(ev_sum $e pages)" 256
 
 echo 3600000000000 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
 maps single 4096 10

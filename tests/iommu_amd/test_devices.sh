@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# description: disks and a network card behind the IOMMU: each of their unmaps is a flush, as the kernel counts them (amd)
+# timeout: 600
+# requires: fio
+cd ../iommu || exit
+# shellcheck source=../iommu/test_devices.sh
+. ./test_devices.sh

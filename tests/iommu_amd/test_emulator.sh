@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# description: flushes are those that the emulated IOMMU itself says it was asked for (amd)
+# timeout: 400
+cd ../iommu || exit
+# shellcheck source=../iommu/test_emulator.sh
+. ./test_emulator.sh

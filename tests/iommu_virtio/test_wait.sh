@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# description: each wait for the IOMMU's queue is told, once, with what it waited for (virtio-iommu)
+# timeout: 400
+# requires: module:virtio_iommu
+modprobe virtio_iommu || exit
+cd ../iommu || exit
+# shellcheck source=../iommu/test_wait.sh
+. ./test_wait.sh
