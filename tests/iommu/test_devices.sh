@@ -20,7 +20,7 @@ domains() {
 	local d holder
 	for d in $NVME $DISK $NIC; do
 		d=/sys/bus/pci/devices/$d
-		holder=$(readlink -f "$d/holder")
+		holder=$(readlink -f "$d/driver")
 		echo "${d##*/}" >"$holder/unbind"
 		echo "$1" >"$d/iommu_group/type" || bail "no domain of type $1"
 		echo "${d##*/}" >"$holder/bind"

@@ -16,10 +16,10 @@ at_exit kill $!
 said() { grep -v '_wait_sw ' "$work/log" | grep -cE "^$1 "; }
 # heard N REGEX: in the end it has said it N times, if it is what happened
 heard() {
-	enough() { [ "$(said "$2")" -ge "$1" ]; }
 	wait_until 30 enough "$@"
 	said "$2"
 }
+enough() { [ "$(said "$2")" -ge "$1" ]; }
 # emulated WORD…: mock_dma does it; what the emulator says meanwhile is in $work/log
 emulated() {
 	monitor trace-event "${events[$DRIVER]}" on
