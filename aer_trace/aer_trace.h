@@ -86,7 +86,8 @@ struct aer_count {
  * @dev: where
  * @total: of this device and type so far
  * @since_ns: from the one before to the first of these, 0: there was none
- * @status: all bits of the reports, unmasked
+ * @status: all bits of the reports
+ * @raw_status: the register, with the masked bits
  * @mask: bits the device does not report
  * @minute: errors of this device and type in the last minute
  * @bit: the type
@@ -98,6 +99,7 @@ struct aer_cor {
 	u64 total;
 	u64 since_ns;
 	u32 status;
+	u32 raw_status;
 	u32 mask;
 	u32 minute;
 	u8 bit;

@@ -205,7 +205,7 @@ struct kstall_aer_link {
  * @error: its name: RxErr BadTLP BadDLLP Rollover Timeout NonFatalErr CorrIntErr HeaderOF;
  *	queue_full: the kernel's queue of 128 reports of this root port was full, and it dropped
  *	one, whatever it was
- * @status: all bits of the report; of a folded event, of all its reports
+ * @status: all bits of the report, without the masked ones; of a folded event, of all its reports
  * @mask: bits the device does not report
  * @count: errors in this event
  * @total: errors of this device and type since the event was enabled
@@ -213,10 +213,11 @@ struct kstall_aer_link {
  * @last_minute: errors of this device and type in the last 60 s
  * @first_mono_ns: CLOCK_MONOTONIC of the first of @count
  * @last_mono_ns: and of the last
+ * @raw_status: the status register, with the masked bits; of a folded event, of all its reports
  *
  * Arguments: since_ns, bdf, count, bit, struct.
  * Overhead: none but when errors come; then a tracepoint probe, entry and return of two functions
- * and for what is not folded one read of configuration space, beside the kernel's own five.
+ * and two reads of configuration space, beside the kernel's own five.
  * Reach: 6.1 and later. Errors that reach the kernel: its own, or firmware's that tells it. Not
  * those whose source the kernel does not find, nor what root ports drop while an error is pending.
  * A full queue is not noticed by interrupts that come while a probe runs on the same CPU; the
@@ -239,6 +240,7 @@ KSTALL_TRACE_EVENT(aer_correctable,
 		__field(u32, last_minute)
 		__field(u64, first_mono_ns)
 		__field(u64, last_mono_ns)
+		__field(u32, raw_status)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&e->id);
@@ -254,12 +256,14 @@ KSTALL_TRACE_EVENT(aer_correctable,
 		__entry->last_minute = e->cor->minute;
 		__entry->first_mono_ns = e->cor->folded.first_ns;
 		__entry->last_mono_ns = e->cor->folded.last_ns;
+		__entry->raw_status = e->cor->raw_status;
 	),
-	TP_printk(AER_DEV_FMT " source=%s error=%s errors=%s status=%#x mask=%#x count=%llu total=%llu since_ns=%llu last_minute=%u first_mono_ns=%llu last_mono_ns=%llu",
+	TP_printk(AER_DEV_FMT " source=%s error=%s errors=%s status=%#x mask=%#x count=%llu total=%llu since_ns=%llu last_minute=%u first_mono_ns=%llu last_mono_ns=%llu raw_status=%#x",
 		  AER_DEV_ARGS, aer_show_source(__entry->source),
 		  __entry->error, aer_show_cor(__entry->status), __entry->status,
 		  __entry->mask, __entry->count, __entry->total, __entry->since_ns,
-		  __entry->last_minute, __entry->first_mono_ns, __entry->last_mono_ns)
+		  __entry->last_minute, __entry->first_mono_ns, __entry->last_mono_ns,
+		  __entry->raw_status)
 );
 
 /**
@@ -430,7 +434,8 @@ KSTALL_TRACE_EVENT(aer_recovery,
  * Parameter: link_poll_ms (default 1000, 0: never), for all users.
  * Overhead: while enabled, two reads of configuration space of each port every link_poll_ms.
  * Reach: 6.1 and later. Before 7.0 changes that are over before the next poll are not seen. What a
- * link was is known from 0.1 s after enabling on.
+ * link was is known from 0.1 s after enabling on. Tried with links that go down and come up; that
+ * one trains to less nothing at hand emulates: it is the same comparison of the same register.
  */
 KSTALL_TRACE_EVENT(pcie_link_change,
 	TP_PROTO(u64 none, u64 bdf, u64 to_total_mts, int means, const struct kstall_aer_link *l),

@@ -146,21 +146,23 @@ void aer_dpc_process_return(void *data, struct pt_regs *regs)
 /* ---- registers ---- */
 
 struct aer_regs {
+	u32 status;
 	u32 mask;
 	u32 cap;
 };
 
 /*
- * Of a native report: read from the device, as the kernel has a moment ago (only its status,
- * which is not cleared yet). No status: the link is taken for dead, and nothing is read.
+ * Of a native report: read from the device, as the kernel has a moment ago; the status is not
+ * cleared yet. No status: the link is taken for dead, and nothing is read.
  */
 static void aer_regs_read(struct aer_regs *regs, const struct aer_report *r, struct pci_dev *pdev,
 			  u32 status, bool correctable)
 {
 	int where = correctable ? PCI_ERR_COR_MASK : PCI_ERR_UNCOR_MASK;
 
-	*regs = (struct aer_regs){ };
+	*regs = (struct aer_regs){ .status = status };
 	if (r->regs) {
+		regs->status = correctable ? r->regs->cor_status : r->regs->uncor_status;
 		regs->mask = correctable ? r->regs->cor_mask : r->regs->uncor_mask;
 		regs->cap = r->regs->cap_control;
 		return;
@@ -169,6 +171,10 @@ static void aer_regs_read(struct aer_regs *regs, const struct aer_report *r, str
 		return;
 	if (pci_read_config_dword(pdev, pdev->aer_cap + where, &regs->mask))
 		regs->mask = 0;
+	if (correctable &&
+	    (pci_read_config_dword(pdev, pdev->aer_cap + PCI_ERR_COR_STATUS, &regs->status) ||
+	     PCI_POSSIBLE_ERROR(regs->status)))
+		regs->status = status;
 	if (!correctable && pci_read_config_dword(pdev, pdev->aer_cap + PCI_ERR_CAP, &regs->cap))
 		regs->cap = 0;
 }
@@ -229,12 +235,13 @@ static void aer_cor_fold(struct aer_cor *sum, const struct aer_cor *c)
 {
 	const struct kstall_folded folded = sum->folded;
 	u64 since_ns = folded.count > 1 ? sum->since_ns : c->since_ns;
-	u32 status = sum->status | c->status;
+	u32 status = sum->status | c->status, raw_status = sum->raw_status | c->raw_status;
 
 	*sum = *c;
 	sum->folded = folded;
 	sum->since_ns = since_ns;
 	sum->status = status;
+	sum->raw_status = raw_status;
 }
 
 static void aer_cor_hit(struct aer_cor *c)
@@ -350,6 +357,7 @@ static void aer_reported(const char *name, u32 status, u8 severity, bool tlp_val
 		return;
 	}
 	c.status = status;
+	c.raw_status = regs.status | status;
 	c.mask = regs.mask;
 	c.source = r.source;
 	for_each_set_bit(bit, &bits, 32) {

@@ -8,7 +8,7 @@
 
 #include "iommu_compat.h"
 
-#define IT_NAME_LEN	24
+#define IT_NAME_LEN	32	/* "smmu3.0x0000000009050000", as long as the events have it */
 
 /**
  * struct it_home - whose domain it is; key: iommu_domain, only compared

@@ -109,7 +109,8 @@ static struct kstall_hook hooks[] = {
 			       it_wait_amd_enter, it_wait_blind_return),
 #endif
 #if IS_ENABLED(CONFIG_ARM_SMMU_V3)
-	[H_WAIT_SMMU] = IT_WAIT("wait_smmu", NULL,
+	[H_WAIT_SMMU] = IT_WAIT("wait_smmu",
+				IS_MODULE(CONFIG_ARM_SMMU_V3) ? "arm_smmu_v3" : NULL,
 				"__arm_smmu_cmdq_issue_cmdlist|arm_smmu_cmdq_issue_cmdlist",
 				it_wait_smmu_enter, it_wait_return),
 #endif

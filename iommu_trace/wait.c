@@ -102,9 +102,12 @@ static u8 it_smmu_what(u64 word)
 }
 
 /*
- * arm_smmu_cmdq_issue_cmdlist(struct arm_smmu_device *, [struct arm_smmu_cmdq *,] commands,
- * int n, bool sync): the queue is an argument since 6.12. Told apart by what comes third, a small
- * number or a pointer. Without sync nobody waits for the commands.
+ * drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c, the one function through which all commands go:
+ *	6.1	arm_smmu_cmdq_issue_cmdlist(smmu, u64 *cmds, int n, bool sync)
+ *	6.12	arm_smmu_cmdq_issue_cmdlist(smmu, struct arm_smmu_cmdq *, u64 *cmds, int n, bool sync)
+ *	7.2	the same, of struct arm_smmu_cmd, which is two u64
+ * Told apart by what comes third, a small number or a pointer. Without sync nobody waits for the
+ * commands; with it, the function polls until the hardware has done the CMD_SYNC it appends.
  */
 bool it_wait_smmu_enter(void *data, struct pt_regs *regs)
 {

@@ -9,6 +9,7 @@
 					through the HEST source; severity 0 recoverable, 1 fatal, 2 corrected
 	aer.py monitor COMMAND		to QEMU's monitor; prints what it says
 	aer.py mask BDF [value]		the AER capability's mask of correctable errors
+	aer.py clear BDF		its status of uncorrectable errors
 
 A TLP header is four numbers.
 """
@@ -118,5 +119,8 @@ def register(bdf, where, value=None):
 def mask(bdf, value=None):
 	value = register(bdf, 0x14, value and int(value, 0))
 	print('%#x' % value)
+
+def clear(bdf):
+	register(bdf, 4, 0xffffffff)
 
 globals()[sys.argv[1]](*sys.argv[2:])

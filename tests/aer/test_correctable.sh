@@ -32,7 +32,7 @@ t_eq "one occurrence: first and last are one" "$(ev_n $e 'f["first_mono_ns"] != 
 
 aer mask "$NIC" 0x40 >/dev/null
 errors $e 1 inject "$NIC" 0 0x41
-t_eq "one bit masked: the other only, and the mask" "$(ev_awk $e 'print f["error"], f["status"], f["mask"], f["total"]')" "RxErr 0x1 0x40 3"
+t_eq "one bit masked: the other only, the mask, and what was masked" "$(ev_awk $e 'print f["error"], f["status"], f["mask"], f["raw_status"], f["total"]')" "RxErr 0x1 0x40 0x41 3"
 aer mask "$NIC" 0 >/dev/null
 
 errors $e 1 inject "$PORT" 0 0x1
@@ -40,8 +40,8 @@ t_eq "of a root port" "$(ev_awk $e 'print f["dev"], f["root_port"], f["driver"],
 
 errors $e 2 firmware "$NIC" 2 0 0x1080
 t_eq "from firmware" "$(ev_get $e error | xargs)" "BadDLLP Timeout"
-t_eq "from firmware: whose, and firmware's mask" "$(ev_awk $e 'print f["dev"], f["id"], f["driver"], f["root_port"], f["source"], f["mask"]' | sort -u)" \
-	"$NIC 8086:10d3 e1000e $PORT firmware 0x2000"
+t_eq "from firmware: whose, and firmware's mask" "$(ev_awk $e 'print f["dev"], f["id"], f["driver"], f["root_port"], f["source"], f["mask"], f["raw_status"]' | sort -u)" \
+	"$NIC 8086:10d3 e1000e $PORT firmware 0x2000 0x1080"
 t_eq "from firmware: counted on" "$(ev_get $e total | sort -u)" 2
 
 t_no_losses

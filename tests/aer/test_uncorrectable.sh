@@ -2,7 +2,7 @@
 # description: an uncorrectable error is told with its severity, all bits and the decoded header of the packet
 # timeout: 600
 . ./lib.sh
-plan 21
+plan 22
 
 e=aer_uncorrectable
 trace $e aer_recovery
@@ -60,7 +60,13 @@ t_eq "header: the words themselves" "$(said tlp)" "$(printf '%08x:%08x:%08x:%08x
 one inject "$NIC" 0x10 0
 t_eq "fatal: the kernel reads nothing of a dead link" "$(said severity status mask first_error)" "fatal 0x0 0x0 -1"
 
-# what QEMU makes, as a device does: with the first error's pointer
+# What QEMU makes, as a device does: with the first error's pointer. It writes each word of a header with its bytes reversed. The
+# kernel clears nothing of a device that it gives up.
+aer clear "$DISK"
+one monitor pcie_aer_inject_error vb0 POISON_TLP 0x01000060 0x0f452301 0x01000000 0x88674523
+t_eq "of the device itself: the packet's header" "$(said errors first_error tlp tlp_type tlp_requester tlp_addr)" \
+	"TLP 12 60000001:0123450f:00000001:23456788 MWr 0x123 0x123456788"
+aer clear "$DISK"
 one monitor pcie_aer_inject_error vb0 COMP_TIME
 t_eq "of the device itself: whose" "$(said dev id driver root_port)" "$DISK 1af4:1042 virtio-pci $(above "$DISK")"
 t_eq "of the device itself: which came first" "$(said errors first_error)" "CmpltTO 14"
