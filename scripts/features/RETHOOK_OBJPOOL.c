@@ -6,6 +6,7 @@
  * include/linux/rethook.h; 4bbd93455659 ("kprobes: kretprobe scalability improvement"),
  * v6.7.
  */
+#include <linux/bug.h>		/* which 6.1's freelist.h needs, and has on x86 only */
 #include <linux/rethook.h>
 
 long test(struct rethook *rh);
