@@ -529,8 +529,8 @@ KSTALL_TRACE_EVENT(dma_bounce,
  * in devices. AMD's and virtio-iommu's what is other and commands is 0, AMD's driver is also
  * asked to wait when there is nothing to wait for, and its waits for changed interrupts since 6.3
  * are elsewhere. Drivers are hooked by their functions' names: the status file says which are
- * not there. SMMUv3's is written from the sources of 6.1, 6.12 and 7.2 (see wait.c), built for arm64
- * (tests/vm/arm64) and was tried on 6.12 in an emulator; no test runs it.
+ * not there. SMMUv3's is written from the sources of 6.1, 6.12 and 7.2 (see wait.c), built for
+ * arm64 (tests/vm/arm64) and was tried on 6.12 in an emulator; no test runs it.
  */
 KSTALL_TRACE_EVENT(iommu_inv_wait,
 	TP_PROTO(u64 duration_ns, u64 none, u32 commands, int result,
@@ -645,8 +645,8 @@ KSTALL_TRACE_EVENT(iommu_iova_alloc,
  * Reach: 6.1 and later. report: AMD, SMMU v2 and others whose driver calls report_iommu_fault();
  * SMMUv3's and virtio-iommu's does not. intel: all, but those that come while the kernel deals
  * with the ones before. Not there: page requests of devices that can wait for a page (PRI, SVA),
- * and how long they wait; nothing at hand has such devices, and Debian's 6.1 and 6.12 refuse to bind
- * an address space on x86.
+ * and how long they wait; nothing at hand has such devices, and Debian's 6.1 and 6.12 refuse to
+ * bind an address space on x86.
  */
 KSTALL_TRACE_EVENT(iommu_fault,
 	TP_PROTO(u64 none, u64 addr, u64 count, int reason, const struct kstall_iommu_fault *f),

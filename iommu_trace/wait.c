@@ -104,8 +104,9 @@ static u8 it_smmu_what(u64 word)
 /*
  * drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c, the one function through which all commands go:
  *	6.1	arm_smmu_cmdq_issue_cmdlist(smmu, u64 *cmds, int n, bool sync)
- *	6.12	arm_smmu_cmdq_issue_cmdlist(smmu, struct arm_smmu_cmdq *, u64 *cmds, int n, bool sync)
- *	7.2	the same, of struct arm_smmu_cmd, which is two u64
+ *	6.12	arm_smmu_cmdq_issue_cmdlist(smmu, cmdq, u64 *cmds, int n, bool sync)
+ *	7.2	arm_smmu_cmdq_issue_cmdlist(smmu, cmdq, struct arm_smmu_cmd *, int n, bool sync)
+ * The queue is a struct arm_smmu_cmdq, and struct arm_smmu_cmd is two u64.
  * Told apart by what comes third, a small number or a pointer. Without sync nobody waits for the
  * commands; with it, the function polls until the hardware has done the CMD_SYNC it appends.
  */
