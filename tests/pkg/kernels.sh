@@ -129,10 +129,13 @@ experimental() {
 # later: what comes after the installation
 later() {
 	local k kernels
-	if [ "$suite" = forky ]; then
+	case $suite in
+	forky)
 		experimental
 		return
-	fi
+		;;
+	trixie) return ;; # not yet
+	esac
 	kernels=$(installed_kernels)
 	upgrade
 	add_flavours
