@@ -23,7 +23,8 @@ on_it="f[\"dev\"] == \"rxe0\" && f[\"user\"] == \"mock_ib\" && f[\"qp_num\"] == 
 mark
 mock step 50 1
 t_eq "a good link: 50 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat)" "50 50"
-t_eq "a good link: as many are slow as were sent again" "$(slow)" "$(retries)"
+# An answer that is late on a busy machine may be waited for more than once.
+t_range "a good link: slow are those that were sent again" "$(slow)" $(($(retries) > 0)) "$(retries)"
 t_eq "a good link: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
 ./link loses ok random determ drop 5
@@ -32,7 +33,7 @@ mock step 40 1
 t_eq "each fifth packet lost: 40 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat)" "40 40"
 t_range "each fifth packet lost: 9 of 49, or more if an answer was late" "$(./link lost)" 9 40
 t_range "each fifth packet lost: each was sent again" "$(retries)" "$(./link lost)" 80
-t_eq "each fifth packet lost: as many are slow as were sent again" "$(slow)" "$(retries)"
+t_range "each fifth packet lost: slow are those that were sent again" "$(slow)" $((($(./link lost) + 1) / 2)) "$(retries)"
 t_eq "each fifth packet lost: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
 # --- a long way, and one that loses by chance ---
