@@ -15,6 +15,18 @@ one_round() {
 	[ -z "$enabling" ] || wait $enabling || :
 }
 
+# removed_under_load EVENT LEAST: $rounds rounds while what finished() counts goes on, and it got that far
+removed_under_load() {
+	local begin n
+	begin=$(finished)
+	for ((n = 0; n < rounds; n++)); do
+		one_round $n "$1" 2>>"$work/errors" || break
+	done
+	t_eq "rmmod under load, ftrace users: succeeds $rounds times" $n "$rounds"
+	diag <"$work/errors" | tail -5
+	t_range "there was load" $(($(finished) - begin)) "$2" 999999999
+}
+
 probed() { awk '{ print $1, $3 }' /sys/kernel/debug/kprobes/list | sort; }
 probed >"$work/kprobes"
 

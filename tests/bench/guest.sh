@@ -76,25 +76,24 @@ with_bpftrace() {
 
 hist='@n = count(); @ = hist'
 
-# forever MARKER: after "profile MARKER" somebody watches which instructions are executed; MARKER is called once an operation
+# After "profile MARKER" somebody watches which instructions are executed.
 forever() {
 	sysctl -q net.core.bpf_jit_kallsyms=1
 	grep -i ' [tw] ' /proc/kallsyms
-	echo "profile $1"
+	echo "profile $marker"
 	while :; do "${operation[@]}" >/dev/null; done
 }
 
 profile() {
 	[ "$PROFILE" = nothing ] || modprobe "$module"
 	case $PROFILE in
-	nothing) forever "$marker" ;;
-	ftrace) enable 1 && forever "$marker" ;;
-	tracepoint) with_bpftrace - "tracepoint:$system:$event { $hist(args->$field); }" forever_marker ;;
-	rawtracepoint) with_bpftrace - "rawtracepoint:$event { $hist(arg0); }" forever_marker ;;
+	nothing) forever ;;
+	ftrace) enable 1 && forever ;;
+	tracepoint) with_bpftrace - "tracepoint:$system:$event { $hist(args->$field); }" forever ;;
+	rawtracepoint) with_bpftrace - "rawtracepoint:$event { $hist(arg0); }" forever ;;
 	esac
 	exit 1
 }
-forever_marker() { forever "$marker"; }
 
 kstall_cases() {
 	[ -z "${PROFILE-}" ] || profile

@@ -30,13 +30,7 @@ loads+=($!)
 begun() { [ -s "$work/done.module" ] && [ -s "$work/done.program" ]; }
 finished() { cat "$work"/done.* | wc -l; }
 wait_until 60 begun || bail "no load"
-begin=$(finished)
-for ((done = 0; done < rounds; done++)); do
-	one_round $done ib_wr_latency 2>>"$work/errors" || break
-done
-t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
-diag <"$work/errors" | tail -5
-t_range "there was load" $(($(finished) - begin)) 1 999999999
+removed_under_load ib_wr_latency 1
 t_eq "nothing is left behind" "$(leftovers)" ""
 touch "$work/over"
 wait "${loads[0]}"

@@ -27,13 +27,7 @@ goes_on() {
 
 # shellcheck source=../rmmod.sh
 . ../rmmod.sh
-begin=$(finished)
-for ((done = 0; done < rounds; done++)); do
-	one_round $done io_uring_req_done 2>>"$work/errors" || break
-done
-t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
-diag <"$work/errors" | tail -5
-t_range "there was load" $(($(finished) - begin)) $rounds 999999999
+removed_under_load io_uring_req_done "$rounds"
 t_ok "the load goes on" goes_on
 t_eq "nothing is left behind" "$(leftovers)" ""
 

@@ -41,7 +41,6 @@
  *	to_device R		have its pages moved to a device; says how many went
  *	expect R		each page holds what touch wrote there
  *	contig R		take each of its pages, as CMA does
- *	dma PAGES		a large buffer for a device
  *	kvm			a virtual machine that uses the program's memory, until the end
  *	enter CGROUP		from now on belong to it
  *	hmm_fails R		the same where nothing is mapped
@@ -371,15 +370,6 @@ static void contig(const struct region *r)
 	printf("done=%d error=%d\n", done, error);
 }
 
-static void dma(unsigned long pages)
-{
-	struct mock_mm_range arg = { .pages = pages };
-
-	for (int tries = 0; tries < 20 && ioctl(fd, MOCK_MM_DMA, &arg); tries++)
-		ms_sleep(50);
-	printf("done=%u\n", arg.done);
-}
-
 static void start_kvm(void)
 {
 	int kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
@@ -605,12 +595,6 @@ static void do_contig(void)
 	contig(next_region());
 }
 
-static void do_dma(void)
-{
-	open_driver();
-	dma(next_long());
-}
-
 static void do_to_device(void) { range(MOCK_MM_TO_DEVICE, next_region()); }
 
 static void do_expect(void)
@@ -667,7 +651,7 @@ static const struct {
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
 	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
-	{ "hmm_fails", do_hmm_fails }, { "contig", do_contig }, { "dma", do_dma },
+	{ "hmm_fails", do_hmm_fails }, { "contig", do_contig },
 	{ "kvm", start_kvm }, { "to_device", do_to_device }, { "expect", do_expect },
 	{ "vma", do_vma }, { "repeat", do_repeat }, { "sleep", do_sleep },
 	{ "enter", do_enter }, { "tell", do_tell }, { "until", do_until },

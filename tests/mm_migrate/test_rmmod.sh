@@ -25,13 +25,7 @@ finished() { cat "$work"/done.? 2>/dev/null | wc -l; }
 . ../rmmod.sh
 begun() { [ "$(finished)" -ge 2 ]; }
 wait_until 60 begun || bail "no load"
-begin=$(finished)
-for ((done = 0; done < rounds; done++)); do
-	one_round $done mm_migrate_mmu_notifier_wait 2>>"$work/errors" || break
-done
-t_eq "rmmod under load, ftrace users: succeeds $rounds times" $done $rounds
-diag <"$work/errors" | tail -5
-t_range "there was load" $(($(finished) - begin)) 1 999999999
+removed_under_load mm_migrate_mmu_notifier_wait 1
 t_eq "nothing is left behind" "$(leftovers)" ""
 touch "$work/over"
 wait "${loads[@]}"

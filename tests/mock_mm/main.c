@@ -8,7 +8,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>
-#include <linux/dma-mapping.h>
 #include <linux/hmm.h>
 #include <linux/migrate.h>
 #include <linux/miscdevice.h>
@@ -403,24 +402,6 @@ static int mock_contig(struct mock_mm_range *arg)
 	return 0;
 }
 
-static struct miscdevice mock_misc;
-
-/* A large buffer for a device comes out of CMA, where there is some. */
-static int mock_dma(struct mock_mm_range *arg)
-{
-	struct device *dev = mock_misc.this_device;
-	size_t size = arg->pages * PAGE_SIZE;
-	dma_addr_t addr;
-	void *buffer;
-
-	buffer = dma_alloc_coherent(dev, size, &addr, GFP_KERNEL | __GFP_NOWARN);
-	if (!buffer)
-		return -ENOMEM;
-	dma_free_coherent(dev, size, buffer, addr);
-	arg->done = arg->pages;
-	return 0;
-}
-
 static int mock_range_do(struct mock_file *file, unsigned int cmd, struct mock_mm_range *arg)
 {
 	switch (cmd) {
@@ -430,8 +411,6 @@ static int mock_range_do(struct mock_file *file, unsigned int cmd, struct mock_m
 		return mock_hmm(file, arg);
 	case MOCK_MM_CONTIG:
 		return mock_contig(arg);
-	case MOCK_MM_DMA:
-		return mock_dma(arg);
 	default:
 		return mock_vma(arg, cmd);
 	}
@@ -471,7 +450,6 @@ static long mock_do(struct mock_file *file, unsigned int cmd, void __user *uarg)
 	case MOCK_MM_HMM:
 	case MOCK_MM_VMA:
 	case MOCK_MM_CONTIG:
-	case MOCK_MM_DMA:
 	case MOCK_MM_TO_DEVICE:
 		return mock_range(file, cmd, uarg);
 	default:
@@ -529,12 +507,7 @@ static int __init mock_init(void)
 {
 	int ret = misc_register(&mock_misc);
 
-	if (ret)
-		return ret;
-	ret = dma_coerce_mask_and_coherent(mock_misc.this_device, DMA_BIT_MASK(64));
-	if (ret)
-		misc_deregister(&mock_misc);
-	else
+	if (!ret)
 		mock_device_init();
 	return ret;
 }

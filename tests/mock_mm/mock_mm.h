@@ -52,7 +52,7 @@ struct mock_mm_alloc {
 
 /**
  * struct mock_mm_range - pages of the caller to do something with
- * @start: first address; MOCK_MM_CONTIG: first page frame; MOCK_MM_DMA: unused
+ * @start: first address; MOCK_MM_CONTIG: first page frame
  * @pages: how many
  * @flags: MOCK_MM_PIN: MOCK_MM_LONGTERM, MOCK_MM_FAST
  * @done: out: pages for which it was done
@@ -77,7 +77,6 @@ struct mock_mm_range {
 #define MOCK_MM_HMM		_IOWR('m', 6, struct mock_mm_range)
 #define MOCK_MM_VMA		_IOWR('m', 7, struct mock_mm_range)
 #define MOCK_MM_CONTIG		_IOWR('m', 8, struct mock_mm_range)
-#define MOCK_MM_DMA		_IOWR('m', 9, struct mock_mm_range)
 #define MOCK_MM_TO_DEVICE	_IOWR('m', 10, struct mock_mm_range)
 
 #endif /* _MOCK_MM_H */
