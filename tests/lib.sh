@@ -104,6 +104,21 @@ wait_until() {
 	done
 }
 
+# interrupt PID: Ctrl-C for a child; waits for its end and returns its status. bpftrace 0.17 forgets one that does not come
+# while it sleeps (poll_perf_events() in its src/bpftrace.cpp), until the next line is to be printed: that may be never.
+# Who sleeps there seconds later is told again.
+interrupt() {
+	local n=0
+	kill -INT "$1"
+	while kill -0 "$1" 2>/dev/null; do
+		sleep 0.2
+		[ $((n += 1)) -ge 50 ] || continue
+		n=0
+		! grep -qE '^(ep_poll|do_epoll_wait)' "/proc/$1/wchan" 2>/dev/null || kill -INT "$1" 2>/dev/null
+	done
+	wait "$1"
+}
+
 # --- modules ---
 
 is_loaded() { grep -q "^$1 " /proc/modules; }

@@ -20,8 +20,7 @@ wait_until 30 gone
 aer monitor device_add e1000e,id=nic0,bus=rp0 >/dev/null
 back() { [ "$(readlink "/sys/bus/pci/devices/$NIC/driver")" ]; }
 wait_until 60 back
-kill -INT $tracing
-wait $tracing
+interrupt $tracing
 t_eq "ends by itself on Ctrl-C" "$?" 0
 t_eq "no warning" "$(grep -i warning "$work/rate")" ""
 t_eq "lines when the errors of a minute have doubled" "$(grep -oP "$NIC BadTLP: \K\d+ so far, \d+(?= in the last minute \(e1000e\))" "$work/rate" | xargs)" \

@@ -32,14 +32,20 @@ before=$seen
 aer paced 3 "$DISK" 0x40
 wait_until 30 grep -q "^@errors\[$DISK, BadTLP\]" "$work/watch"
 reads 30
+# all the while, so that some of it falls into the second of the error
+touch "$work/reading"
+while [ -e "$work/reading" ]; do dd if="$disk" of=/dev/null bs=16k count=5 iflag=direct status=none; sleep 0.05; done &
+reading=$!
 aer paced 1 "$DISK" 0x1
+wait_until 30 grep -q "^@dma_us\[$DISK\]" "$work/watch"
+rm "$work/reading"
+wait $reading
 reads 10
 aer inject "$NIC" 0x1000 0 0x60000001 0x0123450f 0x00000001 0x23456788
 wait_until 60 grep -q recovery: "$work/watch"
 sleep 2
 snap
-kill -INT $tracing
-wait $tracing
+interrupt $tracing
 t_eq "ends by itself on Ctrl-C" "$?" 0
 t_eq "no warning" "$(grep -i warning "$work/watch")" ""
 t_range "the disk's DMA goes through the kernel" "$before" 40 1000

@@ -41,8 +41,7 @@ users() { [ "$(status_field io_uring_trace event "$1" users)" -ge 1 ]; }
 t_ok "perf listens" wait_until 30 users io_uring_sq_full
 t_fails "rmmod while perf listens is refused" rmmod io_uring_trace
 t_ok "and the module works on" users io_uring_sq_full
-kill -INT $perf
-wait $perf
+interrupt $perf
 idle() { ! users io_uring_sq_full; }
 t_ok "perf is gone" wait_until 30 idle
 
@@ -51,8 +50,7 @@ bpftrace=$!
 at_exit eval "kill $bpftrace 2>/dev/null"
 t_ok "bpftrace listens" wait_until 60 users io_uring_sq_full
 t_fails "rmmod while bpftrace listens is refused" rmmod io_uring_trace
-kill -INT $bpftrace
-wait $bpftrace
+interrupt $bpftrace
 t_ok "bpftrace is gone" wait_until 30 idle
 t_ok "then rmmod succeeds" wait_until 10 rmmod io_uring_trace
 t_eq "nothing is left behind" "$(leftovers)" ""

@@ -87,8 +87,7 @@ if bpftrace -l 'rawtracepoint:sched_switch' 2>/dev/null | grep -q .; then
 	at_exit eval "kill $bpftrace 2>/dev/null"
 	wait_until 60 armed
 	"${nops[@]}" >/dev/null
-	kill -INT $bpftrace
-	wait $bpftrace
+	interrupt $bpftrace
 	t_eq "${raw[2]}" "$(keys) $(value nops)" "$want 11"
 	t_ok "${raw[3]}" wait_until 30 idle
 else

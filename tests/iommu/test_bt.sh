@@ -17,8 +17,7 @@ tool() {
 	wait_until 90 grep -q MONOTONIC "$work/$name" || bail "$name.bt does not start: $(<"$work/$name")"
 	for line; do echo "$line" >$mock/do || bail "mock_dma: $line"; done
 	sleep 1
-	kill -INT $tracing
-	wait $tracing
+	interrupt $tracing
 	t_eq "$name: ends by itself on Ctrl-C, without a warning" "$? $(grep -i warning "$work/$name")" "0 "
 	cat "$work/$name"
 }

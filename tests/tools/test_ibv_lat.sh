@@ -22,8 +22,7 @@ bpftrace=$!
 wait_until 300 grep -q ^Tracing "$work/ibv_lat" || bail "bpftrace does not start: $(xargs <"$work/ibv_lat.err")"
 
 run out both_ends ib_write_lat -n 100
-kill -INT $bpftrace
-wait $bpftrace
+interrupt $bpftrace
 t_eq "it ends well" "$?" 0
 t_eq "100 writes of each of two processes" "$(grep -oP '^@qp_us\[ib_write_lat, \d+, \d+\]: .*\bcount( =)? \K\d+' "$work/ibv_lat" | xargs)" "100 100"
 t_eq "and histograms of them" "$(grep -oP '^@us\[\K.*(?=\]:)' "$work/ibv_lat" | while read -r key; do entries ibv_lat "us[$key]"; done | xargs)" "100 100"

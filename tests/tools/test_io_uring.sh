@@ -42,8 +42,7 @@ echo 3600000000000 >/sys/module/io_uring_trace/parameters/io_uring_req_done_min_
 tracing=$!
 wait_until 60 grep -q MONOTONIC "$work/min"
 $fio --number_ios=7
-kill -INT $tracing
-wait $tracing
+interrupt $tracing
 t_eq "io_uring_lat: ends by itself on Ctrl-C" "$?" 0
 t_eq "io_uring_lat: min_ns shows, and holds" \
 	"$(grep -oP 'min_ns=\K.*' "$work/min") $(grep -c '^@' "$work/min")" "3600000000000 0"
