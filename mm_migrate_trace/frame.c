@@ -24,9 +24,10 @@ static void mm_trim(struct mm_task *task, unsigned long sp)
 	u16 epoch = READ_ONCE(mm_epoch);
 
 	if (task->pid != current->pid || task->epoch != epoch) {
-		memset(task, 0, sizeof(*task));
 		task->pid = current->pid;
 		task->epoch = epoch;
+		task->nr = 0;
+		task->window = (struct mm_window){};
 	}
 	while (task->nr && task->frame[task->nr - 1].sp <= sp)
 		task->nr--;
@@ -90,19 +91,13 @@ struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstal
 	return frame;
 }
 
-/* The current task's record is not needed any more if nothing is in it. */
-void mm_release(void)
+/* Unlocks the current task's record; it is not needed any more if the task is in nothing. */
+void mm_unlock(const struct mm_task *task, struct kstall_slot *slot)
 {
-	struct kstall_slot slot;
-	struct mm_task task;
-	bool empty;
-
-	if (!kstall_inflight_find(&mm_tasks, (unsigned long)current, &slot))
-		return;
-	empty = !((struct mm_task *)slot.rec)->nr && !((struct mm_task *)slot.rec)->window.open;
-	kstall_inflight_unlock(&slot);
-	if (empty)
-		kstall_inflight_take(&mm_tasks, (unsigned long)current, &task);
+	if (task->nr || task->window.open)
+		kstall_inflight_unlock(slot);
+	else
+		kstall_inflight_erase(&mm_tasks, (unsigned long)current, slot);
 }
 
 /**
@@ -124,8 +119,7 @@ bool mm_pop(unsigned long sp, struct mm_frame *copy)
 	found = task->nr && task->frame[task->nr - 1].sp == sp;
 	if (found)
 		*copy = task->frame[--task->nr];
-	kstall_inflight_unlock(&slot);
-	mm_release();
+	mm_unlock(task, &slot);
 	return found;
 }
 

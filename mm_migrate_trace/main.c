@@ -26,6 +26,7 @@
 /* Tasks inside of a migration, wait or compaction at a time. */
 struct kstall_inflight mm_tasks = {
 	.name = "tasks", .capacity = 2048, .rec_size = sizeof(struct mm_task),
+	.init_size = offsetof(struct mm_task, frame), /* mm_push() does the rest */
 	.max_age_ns = 10 * MINUTE,
 };
 

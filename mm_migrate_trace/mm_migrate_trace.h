@@ -122,7 +122,7 @@ struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstal
 bool mm_pop(unsigned long sp, struct mm_frame *copy);
 struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot);
 struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot);
-void mm_release(void);
+void mm_unlock(const struct mm_task *task, struct kstall_slot *slot);
 void mm_look(const struct mm_task *task, struct mm_context *ctx);
 void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver);
 void mm_charge_moved(unsigned long sp, u32 pages, u32 failed);

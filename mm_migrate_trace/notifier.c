@@ -264,7 +264,7 @@ static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_
 {
 	struct kstall_slot slot;
 	struct mm_task *task = mm_find(call->sp, &slot);
-	int i, nr;
+	int i;
 
 	if (!task)
 		return false;
@@ -275,10 +275,7 @@ static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_
 		task->frame[i].notifier_ns += wait_ns;
 		task->frame[i].waits++;
 	}
-	nr = task->nr;
-	kstall_inflight_unlock(&slot);
-	if (!nr)
-		mm_release();
+	mm_unlock(task, &slot);
 	return window->open;
 }
 

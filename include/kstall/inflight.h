@@ -57,6 +57,7 @@ struct kstall_magazine {
  * @name: its name in the status file
  * @capacity: records it holds without fail, at least 2
  * @rec_size: bytes of a record
+ * @init_size: bytes of a new record that are zeroed; 0: all
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted (their end was missed); 0: never
  * @failed: there was no memory for it, and the log says so
@@ -76,6 +77,7 @@ struct kstall_inflight {
 	const char *name;
 	u32 capacity;
 	u32 rec_size;
+	u32 init_size;
 	u64 max_age_ns;
 
 	bool failed;

@@ -121,7 +121,7 @@ bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 		node->next = 0;
 		node->key = key;
 		node->born_ns = now;
-		memset(node->rec, 0, t->rec_size);
+		memset(node->rec, 0, t->init_size);
 		*link = idx;
 	}
 	slot->rec = kstall_node(t, idx)->rec;
@@ -146,7 +146,7 @@ bool kstall_inflight_insert(struct kstall_inflight *t, u64 key, u64 now, struct 
 		return false;
 	if (found) {
 		container_of(slot->rec, struct kstall_node, rec)->born_ns = now;
-		memset(slot->rec, 0, t->rec_size);
+		memset(slot->rec, 0, t->init_size);
 	}
 	return true;
 }
@@ -312,6 +312,7 @@ static int kstall_inflight_alloc(struct kstall_inflight *t)
 	u32 i, nr_buckets = roundup_pow_of_two(t->capacity);
 	struct kstall_bucket *buckets;
 
+	t->init_size = t->init_size ?: t->rec_size;
 	t->shift = 64 - ilog2(nr_buckets);
 	t->stride = ALIGN(sizeof(struct kstall_node) + t->rec_size, sizeof(u64));
 	t->nr_nodes = t->capacity + num_possible_cpus() * 2 * KSTALL_BATCH;
