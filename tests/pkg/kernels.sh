@@ -129,13 +129,10 @@ experimental() {
 # later: what comes after the installation
 later() {
 	local k kernels
-	case $suite in
-	forky)
+	if [ "$suite" = forky ]; then
 		experimental
 		return
-		;;
-	trixie) return ;; # not yet
-	esac
+	fi
 	kernels=$(installed_kernels)
 	upgrade
 	add_flavours
