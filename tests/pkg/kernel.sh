@@ -7,7 +7,7 @@ modules=() others=()
 for m in "${all[@]}"; do
 	if modinfo "$m" >/dev/null 2>&1; then modules+=("$m"); else others+=("$m"); fi
 done
-plan 6
+plan 7
 
 echo "kstall-test: begin" >/dev/kmsg
 t_ok "the modules can be loaded: ${modules[*]}" modprobe -a "${modules[@]}"
@@ -18,6 +18,8 @@ t_eq "an event is seen" "$(ev_lines io_uring_req_done | grep -c ' opcode=WRITE '
 ev_disable io_uring_trace/io_uring_req_done
 kstall-doctor >/tmp/report
 diag </tmp/report
+case $(uname -r) in *-rt-*) rt=' (PREEMPT_RT)' ;; *) rt='' ;; esac
+t_eq "kstall-doctor: what kernel it is" "$(sed -n 's/^  ok    version: //p' /tmp/report)" "$(uname -r)$rt"
 t_eq "kstall-doctor: each event works or says why not" "$(grep -E '^  FAIL ' /tmp/report)" ""
 t_eq "... of modules that are not there, too" "$(for m in "${others[@]}"; do grep -qE "^  note  $m: not for this kernel" /tmp/report || echo "$m"; done)" ""
 t_ok "all can be removed" rmmod "${modules[@]}"
