@@ -13,6 +13,8 @@
 #ifndef _KSTALL_EVENT_H
 #define _KSTALL_EVENT_H
 
+#include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <linux/trace_events.h>
 #include <linux/tracepoint.h>
 
@@ -106,7 +108,7 @@ int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *d
 #define KSTALL_DECLARE_EVENT(_name)	__KSTALL_DEFINE_EVENT(_name, 0)
 #define KSTALL_DECLARE_TIMED_EVENT_MIN(_name, _ns)			\
 	__KSTALL_DEFINE_EVENT(_name, _ns)				\
-	module_param_named(_name##_min_ns, kstall_event_##_name.min_ns, ullong, 0644); \
+	module_param_named(_name##_min_ns, kstall_event_##_name.min_ns, ullong, 0600); \
 	MODULE_PARM_DESC(_name##_min_ns,				\
 			 "emit " #_name " only if it took at least this many ns, " \
 			 "for all its users (0 or more, default " #_ns ")")

@@ -212,6 +212,24 @@ static void kstall_end_storms(const struct kstall_event_def *def)
 	mutex_unlock(&kstall.lock);
 }
 
+/*
+ * The kernel lets everybody count events of their own tasks (perf_trace_event_perm()) where
+ * perf_event_paranoid is 2 or less. But these place hooks and take memory, so they are for those who
+ * may trace. Whose child inherits an event has been asked when it was opened.
+ */
+static bool kstall_perf_may(enum trace_reg type, void *data)
+{
+#ifdef CONFIG_PERF_EVENTS
+	const struct perf_event *event = data;
+
+	if (type == TRACE_REG_PERF_OPEN && event->parent)
+		return true;
+	if (type == TRACE_REG_PERF_OPEN || type == TRACE_REG_PERF_REGISTER)
+		return perfmon_capable();
+#endif
+	return true;
+}
+
 /**
  * kstall_class_reg() - stands in for trace_event_reg() as the event class's reg callback
  * @call: event
@@ -221,7 +239,7 @@ static void kstall_end_storms(const struct kstall_event_def *def)
  * The events header puts it there with KSTALL_CLASS_REG. Runs under event_mutex, which the
  * worker therefore never takes, and outside tracepoints_mutex, so it may wait for the worker.
  *
- * Return: 0, or the errno with which a hook failed; then the event is not enabled.
+ * Return: 0, -EPERM, or the errno with which a hook failed; then the event is not enabled.
  */
 int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *data)
 {
@@ -233,6 +251,8 @@ int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *d
 	on |= type == TRACE_REG_PERF_REGISTER;
 	off |= type == TRACE_REG_PERF_UNREGISTER;
 #endif
+	if (!kstall_perf_may(type, data))
+		return -EPERM;
 	if (!def || !(on || off))
 		return trace_event_reg(call, type, data);
 
