@@ -160,7 +160,7 @@ static inline u64 kstall_delta(u64 now, u64 start)
 /*
  * KSTALL_PARAM_UINT() - a load-time unsigned parameter with a range; a value outside is
  * refused with one line that names the range. KSTALL_PARAM_UINT_RW() can be written at run
- * time too, and read with READ_ONCE(); a header may declare it extern.
+ * time too, and read with READ_ONCE(); a header may declare it extern. Both are root's to see.
  */
 #define __KSTALL_PARAM_UINT(_name, _min, _max, _mode, _desc)			\
 	static int _name##_set(const char *val, const struct kernel_param *kp)	\
@@ -181,10 +181,10 @@ static inline u64 kstall_delta(u64 now, u64 start)
 
 #define KSTALL_PARAM_UINT(_name, _default, _min, _max, _desc)			\
 	static unsigned int _name = (_default);					\
-	__KSTALL_PARAM_UINT(_name, _min, _max, 0444, _desc)
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0400, _desc)
 
 #define KSTALL_PARAM_UINT_RW(_name, _default, _min, _max, _desc)		\
 	unsigned int _name = (_default);					\
-	__KSTALL_PARAM_UINT(_name, _min, _max, 0644, _desc)
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0600, _desc)
 
 #endif /* _KSTALL_KSTALL_H */

@@ -20,7 +20,7 @@
 #ifdef KSTALL_MAIN
 
 static bool recorder;
-module_param(recorder, bool, 0444);
+module_param(recorder, bool, 0400);
 MODULE_PARM_DESC(recorder, "record rare events into the ftrace instance \"kstall\" (0 or 1, default 0)");
 
 static void kstall_recorder_switch(bool on)
