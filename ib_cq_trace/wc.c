@@ -60,7 +60,7 @@ static void iq_handler_name(char *buf, size_t size, const void *handler)
 {
 	char *blank;
 
-	snprintf(buf, size, "%ps", handler);
+	kstall_symbol_at(buf, size, handler);
 	blank = strchr(buf, ' ');
 	if (blank)
 		memmove(blank, blank + 1, strlen(blank));
@@ -307,9 +307,12 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 	/* Of a queue pair that was destroyed without being drained nothing may be left. */
 	if (get_kernel_nofault(e.qp_num, &wc->qp->qp_num))
 		e.qp_num = 0;
-	/* The wr_id of ib_alloc_cq()'s users is a pointer to what names the handler. */
+	/*
+	 * The wr_id of ib_alloc_cq()'s users is a pointer to what names the handler. Others in the kernel
+	 * have pointers there, too, and these are nobody's business.
+	 */
 	if (!cq->wc)
-		e.wr_id = wc->wr_id;
+		e.wr_id = wc->wr_id < PAGE_OFFSET ? wc->wr_id : 0;
 	else if (get_kernel_nofault(e.done, (const void **)&wc->wr_cqe->done))
 		e.done = NULL;
 	iq_failed(&e);

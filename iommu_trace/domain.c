@@ -39,7 +39,7 @@ static void it_driver_name(const struct iommu_device *iommu, char *name, size_t 
 	char sym[KSYM_SYMBOL_LEN];
 	char *suffix;
 
-	sprint_symbol_no_offset(sym, (unsigned long)iommu->ops);
+	kstall_symbol_at(sym, sizeof(sym), iommu->ops);
 	sym[strcspn(sym, " ")] = '\0';
 	suffix = strrchr(sym, '_');
 	if (suffix && !strcmp(suffix, "_ops"))

@@ -43,13 +43,13 @@ static bool mm_is_module_text(unsigned long addr)
 #endif
 }
 
-/* Splits "symbol [module]", as "%ps" prints it. */
+/* Splits "symbol [module]". */
 void mm_name_caller(struct mm_caller *caller, unsigned long addr)
 {
 	char name[80], *bracket;
 
 	/* A return address may be one behind its function. */
-	snprintf(name, sizeof(name), "%ps", (void *)(addr - 1));
+	kstall_symbol_at(name, sizeof(name), (void *)(addr - 1));
 	bracket = strstr(name, " [");
 	caller->addr = addr;
 	caller->module[0] = '\0';
@@ -87,7 +87,8 @@ void mm_find_caller(struct mm_caller *caller)
 		if (within_module(stack[i], THIS_MODULE))
 			continue;
 		mm_name_caller(caller, stack[i]);
-		if (!mm_is_allocator(caller->symbol))
+		/* Trampolines have no name. */
+		if (caller->symbol[0] != '?' && !mm_is_allocator(caller->symbol))
 			return;
 	}
 	*caller = (struct mm_caller){};

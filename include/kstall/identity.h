@@ -102,6 +102,17 @@ static inline void kstall_name_copy(char *dst, const char *src)
 		memset(dst + len, 0, KSTALL_NAME_LEN - len);
 }
 
+/*
+ * kstall_symbol_at() - "function [module]" of a kernel address, "?" where there is none: "%ps" alone
+ * would print the address then. Any context.
+ */
+static inline void kstall_symbol_at(char *buf, size_t size, const void *addr)
+{
+	snprintf(buf, size, "%ps", addr);
+	if (buf[0] == '0')
+		strscpy(buf, "?", size);
+}
+
 #define KSTALL_NAME_ASSIGN(name, src)	kstall_name_copy(__entry->name, src)
 
 /* Inside TP_STRUCT__entry(). */
