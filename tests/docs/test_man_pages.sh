@@ -2,7 +2,7 @@
 # description: the manual pages have every module, event, parameter, tool and option there is, and nothing else
 # requires: python3
 . ../lib.sh
-plan 6
+plan 7
 
 cd ../..
 man=$(mktemp -d)
@@ -29,3 +29,33 @@ t_eq "each parameter is in its module's page" "$wrong" ""
 t_eq "each has its range and default" "$(modinfo -F parm ./*_trace/*_trace.ko | grep -vE ' \(([0-9]+ to [0-9]+|0 or (more|1)), default [0-9]+\)(;.*)? ?\((uint|ullong|bool)\)$')" ""
 t_eq "kstall-doctor's page has the options of its --help" "$(sed 's/\\-/-/g' "$man/kstall-doctor.8" | grep -oE -- '--[a-z]+' | sort -u)" \
 	"$(scripts/kstall-doctor --help | grep -oE -- '--[a-z]+' | grep -vx -- --help | sort -u)"
+# Word by word, whatever the order: an installed tool is called kstall-<name>.
+t_eq "each tool's page says what its header says" "$(python3 - "$man" <<-'END'
+	import collections, glob, os, re, sys
+
+	def plain(word):
+	    return re.sub(r"^\W+|\W+$", "", word)
+
+	def words(text):
+	    return collections.Counter(w for w in map(plain, text.split()) if w)
+
+	tools = [os.path.basename(t)[:-3] for t in glob.glob("scripts/*.bt")]
+	for path in sorted(glob.glob("scripts/*.bt")) + ["scripts/kstall-doctor", "scripts/ibv-offsets"]:
+	    source = open(path, encoding="utf-8").read()
+	    if path.endswith(".bt"):
+	        header = re.sub(r"(?m)^ \* ?", "", re.search(r"/\*\n(.*?)\n \*/", source, re.S)[1])
+	        name = "kstall-" + os.path.basename(path)[:-3]
+	        header = re.sub(rf"(?<![\w/-])(\./)?({'|'.join(tools)})\.bt", r"kstall-\2", header)
+	    else:
+	        header = re.search(r'"""\n(.*?)\n"""', source, re.S)[1]
+	        name = "kstall-" + os.path.basename(path).replace("kstall-", "")
+	    header = re.sub(r"(?<![\w-])(\./)?ibv-offsets", "kstall-ibv-offsets", header)
+	    header = re.sub(r"(?m)^(USAGE|EXIT STATUS|OVERHEAD|REACH|STABILITY|EXAMPLE): ", "", header)
+	    page = re.sub(r"(?m)^\.(\\\"|TH|SH|SS|TP|PP|nf|fi).*", "", open(f"{sys.argv[1]}/{name}.8", encoding="utf-8").read())
+	    for roff, char in ("\\-", "-"), ("\\(aq", "'"), ("\\(ga", "`"), ("\\(ha", "^"), ("\\(ti", "~"), ("\\(dq", '"'), ("\\&", ""), ("\\e", "\\"):
+	        page = page.replace(roff, char)
+	    lost = words(header.replace("`", "")) - words(re.sub(r"\\f[BIR]", "", page).replace("`", ""))
+	    if lost:
+	        print(name, *lost)
+END
+)" ""
