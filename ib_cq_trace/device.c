@@ -46,10 +46,10 @@ static int iq_add(struct ib_device *ibdev)
 	struct iq_device *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int ret;
 
-	if (!dev)
-		return -ENOMEM;
-	ret = iq_sweep_init(&dev->sweep, ibdev);
+	ret = dev ? iq_sweep_init(&dev->sweep, ibdev) : -ENOMEM;
 	if (ret) {
+		/* The core does not tell, but leaves the device to its other users. */
+		pr_warn("device %s: not watched: error %d\n", dev_name(&ibdev->dev), ret);
 		kfree(dev);
 		return ret;
 	}
