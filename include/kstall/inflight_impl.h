@@ -316,8 +316,8 @@ static int kstall_inflight_alloc(struct kstall_inflight *t)
 	t->shift = 64 - ilog2(nr_buckets);
 	t->stride = ALIGN(sizeof(struct kstall_node) + t->rec_size, sizeof(u64));
 	t->nr_nodes = t->capacity + num_possible_cpus() * 2 * KSTALL_BATCH;
-	t->mag = alloc_percpu(struct kstall_magazine);
 	/* Whoever enables the event gets the error, and the log one line, not a stack. */
+	t->mag = alloc_percpu_gfp(struct kstall_magazine, GFP_KERNEL | __GFP_NOWARN);
 	t->nodes = kvzalloc((size_t)(t->nr_nodes + 1) * t->stride, GFP_KERNEL | __GFP_NOWARN);
 	buckets = kvcalloc(nr_buckets, sizeof(*buckets), GFP_KERNEL | __GFP_NOWARN);
 	if (!t->mag || !t->nodes || !buckets) {
