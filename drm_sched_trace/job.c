@@ -471,7 +471,7 @@ bool ds_finished_enter(void *data, struct pt_regs *regs)
 {
 	const struct drm_sched_fence *sf = (void *)regs_get_kernel_argument(regs, 0);
 	u64 before = 0, now = kstall_now();
-	struct ds_job rec __uninitialized;
+	struct ds_job rec;
 
 	if (!kstall_inflight_take(&ds_jobs, ds_key(sf->finished.context, sf->finished.seqno),
 				  &rec)) {

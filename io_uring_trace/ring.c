@@ -508,7 +508,7 @@ static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *r
 static bool uring_req_end(const struct io_kiocb *req)
 {
 	u64 now = kstall_now();
-	struct uring_req rec __uninitialized;
+	struct uring_req rec;
 
 	if (!kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec))
 		return false;
