@@ -121,6 +121,9 @@ interrupt() {
 
 # --- modules ---
 
+# our_modules: all that this tree has, one a line; for tests in a directory of their own
+our_modules() { printf '%s\n' ../../*_trace/Kbuild | cut -d/ -f3; }
+
 is_loaded() { grep -q "^$1 " /proc/modules; }
 
 # load MODULE [parameters]: the one built in this tree, else the kernel's; unloaded when the test ends

@@ -14,7 +14,7 @@ plan 21
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
-mapfile -t modules < <(find ../.. -path '*_trace/*_trace.ko' -printf '%f\n' | sed 's/\.ko$//' | sort)
+mapfile -t modules < <(our_modules)
 for module in gpu_sched ttm drm_ttm_helper ib_uverbs rdma_rxe dummy; do modprobe $module; done
 churn=$TRACEFS/instances/churn
 mkdir $churn

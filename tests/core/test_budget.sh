@@ -4,8 +4,7 @@
 . ./lib.sh
 
 hurry
-mapfile -t modules < <(find ../.. -maxdepth 2 -name '*_trace.ko' -printf '%f\n' | sort)
-modules=("${modules[@]%.ko}")
+mapfile -t modules < <(our_modules)
 for m in "${modules[@]}"; do load "$m"; done
 # What is hooked has to be there.
 for m in gpu_sched ttm ib_uverbs rdma_rxe; do modprobe $m || bail "no $m"; done

@@ -3,7 +3,7 @@
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 
-mapfile -t modules < <(cd ../.. && printf '%s\n' *_trace/Kbuild | cut -d/ -f1)
+mapfile -t modules < <(our_modules)
 plan $((2 * ${#modules[@]}))
 for dep in gpu_sched ttm ib_uverbs rdma_cm; do modprobe $dep || bail "no $dep"; done
 

@@ -11,7 +11,7 @@ before=$(cat /sys/kernel/rcu_expedited)
 echo 1 >/sys/kernel/rcu_expedited # filters and enabling wait for grace periods
 at_exit eval "echo $before >/sys/kernel/rcu_expedited"
 
-mapfile -t modules < <(cd ../.. && printf '%s\n' *_trace/Kbuild | cut -d/ -f1)
+mapfile -t modules < <(our_modules)
 for module in gpu_sched ttm ib_uverbs rdma_rxe; do modprobe $module || bail "no $module"; done
 [ -d $TRACEFS/instances/kstall ] || at_exit rmdir $TRACEFS/instances/kstall
 for module in "${modules[@]}"; do load "$module" recorder=1; done
