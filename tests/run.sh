@@ -58,14 +58,15 @@ loaded_modules() {
 
 # --- one test ---
 
-# Runs the script in a process group of its own, of which nothing survives; its last line tells relay how it ended.
+# Runs the script in a session of its own, of which nothing survives, be it in a process group that timeout(1) made: it would
+# keep the output open. The last line tells relay how it ended.
 start() {
 	local script=$1 limit=$2 pid status=0
 	cd "${script%/*}" || exit
-	timeout -k 30 "$limit" bash "${script##*/}" 2> >(sed -u 's/^/# /') </dev/null &
+	setsid timeout -k 30 "$limit" bash "${script##*/}" 2> >(sed -u 's/^/# /') </dev/null &
 	pid=$!
 	wait $pid || status=$?
-	kill -KILL -- -$pid 2>/dev/null
+	pkill -KILL -s $pid
 	echo "@exit $status"
 }
 

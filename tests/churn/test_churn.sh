@@ -28,8 +28,11 @@ unload_all() { for module in "${modules[@]}"; do ! is_loaded "$module" || wait_u
 
 pick() { REPLY=${*:RANDOM % $# + 1:1}; }
 pause() { read -rt "0.$((RANDOM % 5))$1" _ <>"$work/never" || :; }
-# briefly SECONDS COMMAND…: works until it is told to end
-briefly() { timeout "$@"; [ $? = 124 ]; }
+# briefly SECONDS COMMAND…: works until it is told to end, or is killed: bpftrace 0.17 forgets to if told while it attaches (see interrupt)
+briefly() {
+	timeout -k 20 "$@"
+	[ $? = 124 ] || [ $? = 137 ]
+}
 
 step_ftrace() {
 	pick "${events[@]}"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: lib.sh and run.sh tell a good test from a bad one
 . ../lib.sh
-plan 14
+plan 15
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -30,3 +30,16 @@ awk() { command awk "${@:1:$#-1}" "$work/status"; }
 t_eq "status_field: event" "$(status_field x event a state)" armed
 t_eq "status_field: hook" "$(status_field x hook a hits)" 2
 t_eq "status_field: absent" "$(status_field x table b capacity)" ""
+
+# A process in a group of its own, as timeout(1) makes one, holds what run.sh waits for.
+mkdir -p "$work/tests/x"
+cp ../run.sh ../lib.sh "$work/tests"
+cat >"$work/tests/x/test_left.sh" <<'END'
+. ../lib.sh
+plan 1
+timeout 1234 sleep 1233 >/dev/null &
+wait_until 10 pgrep -f '^sleep 1233'
+t_pass "desc"
+END
+t_eq "run.sh: what a test leaves behind is killed" \
+	"$(timeout 120 "$work/tests/run.sh" x/left | tail -1) $(pgrep -fc '^sleep 1233')" "# Totals: pass:1 fail:0 skip:0 0"
