@@ -14,6 +14,16 @@
 #include <linux/memremap.h>
 #include <linux/swiotlb.h>
 
+/* Has somebody set functions of his own for it? A kernel without GART and the like knows none; v6.12 renamed the option. */
+static inline bool it_dma_ops(struct device *dev)
+{
+#if defined(CONFIG_DMA_OPS) || defined(CONFIG_ARCH_HAS_DMA_OPS)
+	return dev->dma_ops;
+#else
+	return false;
+#endif
+}
+
 /* Is the device's DMA translated? */
 static inline bool it_dma_iommu(struct device *dev)
 {
@@ -22,7 +32,7 @@ static inline bool it_dma_iommu(struct device *dev)
 #elif defined(HAVE_DEV_DMA_IOMMU_BIT)
 	return dev->dma_iommu;
 #else
-	return dev->dma_ops;
+	return it_dma_ops(dev);
 #endif
 }
 
@@ -30,7 +40,7 @@ static inline bool it_dma_iommu(struct device *dev)
 static inline bool it_dma_other(struct device *dev)
 {
 #if defined(HAVE_DEV_DMA_IOMMU_FLAG) || defined(HAVE_DEV_DMA_IOMMU_BIT)
-	return dev->dma_ops;
+	return it_dma_ops(dev);
 #else
 	return false;
 #endif

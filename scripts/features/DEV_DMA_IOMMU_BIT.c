@@ -6,6 +6,7 @@
  * the bit is read through dev_dma_iommu(), see DEV_DMA_IOMMU_FLAG.
  */
 #include <linux/device.h>
+#include <linux/dma-map-ops.h>
 
 bool test(struct device *dev);
 bool test(struct device *dev)
@@ -13,6 +14,6 @@ bool test(struct device *dev)
 #ifndef OTHERWISE
 	return dev->dma_iommu;
 #else
-	return dev->dma_ops;
+	return get_dma_ops(dev);
 #endif
 }

@@ -5,6 +5,7 @@
  * include/linux/device.h, DEV_FLAG_DMA_IOMMU, since 7.1.
  */
 #include <linux/device.h>
+#include <linux/dma-map-ops.h>
 
 bool test(struct device *dev);
 bool test(struct device *dev)
@@ -12,6 +13,6 @@ bool test(struct device *dev)
 #ifndef OTHERWISE
 	return dev_dma_iommu(dev);
 #else
-	return dev->dma_ops;
+	return get_dma_ops(dev);
 #endif
 }
