@@ -10,6 +10,7 @@
 
 #include <linux/delay.h>
 #include <linux/dma-resv.h>
+#include <linux/llist.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -65,6 +66,7 @@ struct mock_ent {
 	struct drm_sched_entity base;
 	struct drm_gpu_scheduler *scheds[MOCK_MAX_RINGS];
 	atomic_t guilty;
+	struct llist_node gone;
 };
 
 /* A file that has the node open. */
@@ -91,6 +93,7 @@ static atomic_t mock_live;
 static DECLARE_WAIT_QUEUE_HEAD(mock_less);
 static atomic64_t mock_soft_seqno;
 static u64 mock_soft_ctx;
+static LLIST_HEAD(mock_gone);
 
 /* ---- fences ---- */
 
@@ -312,11 +315,23 @@ static int mock_entity_new(struct mock_file *mf, struct mock_entity *args)
 	return 0;
 }
 
+/*
+ * Its memory stays until the rings are stopped: a ring's thread of 6.1 completes ->entity_idle after
+ * it has run the last job, which drm_sched_entity_fini() waits for since 2fdb8a8f07c2 (v6.2) only.
+ */
 static void mock_entity_free(struct mock_file *mf, u32 id)
 {
 	drm_sched_entity_fini(&mf->ents[id]->base);
-	kfree(mf->ents[id]);
+	llist_add(&mf->ents[id]->gone, &mock_gone);
 	mf->ents[id] = NULL;
+}
+
+static void mock_entities_free(void)
+{
+	struct mock_ent *ent, *next;
+
+	llist_for_each_entry_safe(ent, next, llist_del_all(&mock_gone), gone)
+		kfree(ent);
 }
 
 /*
@@ -649,6 +664,7 @@ static void __exit mock_gpu_exit(void)
 	mock_ttm_stop();
 	drm_dev_put(mock_drm);
 	mock_rings_stop(rings);
+	mock_entities_free();
 	dma_resv_fini(&mock_resv);
 	root_device_unregister(mock_dev);
 	rcu_barrier();
