@@ -34,6 +34,17 @@ briefly() {
 	[ $? = 124 ] || [ $? = 137 ]
 }
 
+# Where modules of 6.1 go, nobody reads the formats of their events: f_show() reads on what is freed, and the kernel dies, of any module's
+# events (remove_event_file_dir() of 6.1.176 no longer clears what f_start() asks). Whoever starts holds this lock until it prints something.
+case $(uname -r) in 6.1.*) lock_starts() { flock "$1" 9; } ;; *) lock_starts() { :; } ;; esac
+
+# starts SECONDS COMMAND…: briefly, and others wait for its start
+starts() {
+	lock_starts -s
+	briefly "$@" | { read -r _; lock_starts -u; cat; }
+	return "${PIPESTATUS[0]}"
+}
+
 step_ftrace() {
 	pick "${events[@]}"
 	echo 1 >"$churn/events/$REPLY/enable" || return
@@ -43,19 +54,21 @@ step_ftrace() {
 
 step_perf() {
 	pick "${events[@]}"
-	briefly $((RANDOM % 3 + 1)) perf stat -a -e "${REPLY/\//:}" sleep 3600
+	starts $((RANDOM % 3 + 1)) perf stat -a -e "${REPLY/\//:}" sh -c 'echo started; exec sleep 3600'
 }
 
 # Memory of a map is allocated where the program runs, inside our probe.
 step_bpf() {
 	pick "${events[@]}"
-	briefly $((RANDOM % 10 + 10)) bpftrace -e "tracepoint:${REPLY/\//:} { @[nsecs, comm] = count(); } END { clear(@); }"
+	starts $((RANDOM % 10 + 10)) bpftrace -e "tracepoint:${REPLY/\//:} { @[nsecs, comm] = count(); } END { clear(@); }"
 }
 
 step_reload() {
 	pick "${modules[@]}"
 	pause 1
+	lock_starts -x
 	rmmod "$REPLY"
+	lock_starts -u
 	pause 1
 	modprobe "$REPLY"
 }
@@ -96,6 +109,7 @@ step_rdma() { echo write 20 1 >/sys/kernel/debug/mock_ib/do; }
 
 actor() {
 	RANDOM=$2
+	exec 9>"$work/starts"
 	set +e
 	while [ ! -e "$work/stop" ]; do
 		"step_$1" >>"$work/$1.out" 2>&1 && echo >>"$work/$1"
