@@ -41,9 +41,9 @@ else
 	t_eq "client_id: the same for all of a client" "$(ev_get $run client_id | sort -u | wc -l)" 1
 fi
 
-# --- a chain of 50 over two rings ---
+# --- a chain of 50 over two rings: each job lasts longer than a ring takes to look at the next ---
 
-words=(entity 2 1 entity 2 2 run 500 fence)
+words=(entity 2 1 entity 2 2 run 20000 fence)
 for ((i = 0; i < 50; i++)); do words+=(dep "$i" job $((i % 2))); done
 gpu "${words[@]}" sleep 200 signal 0 await 50 60000
 t_eq "chain of 50: depth" "$(ev_get $run depth | xargs)" "$(seq 50 | xargs)"
