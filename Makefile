@@ -17,7 +17,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install install install-scripts install-man uninstall \
-	clean deb features check test demo bench bench-report help
+	clean deb features check test test-debug demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -90,6 +90,10 @@ check:
 test:
 	@exec tests/vm/run $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(TEST),TEST='$(TEST)')
 
+# The same tests on a kernel with KASAN, lockdep, kmemleak and others.
+test-debug:
+	@exec tests/vm/run KERNEL=debug $(if $(TEST),TEST='$(TEST)')
+
 demo:
 	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)')
 
@@ -110,6 +114,8 @@ help:
 	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the tests'
+	@echo 'make test-debug [TEST=io_uring]'
+	@echo '                        the same on a kernel that looks for bugs'
 	@echo 'make bench [KERNEL=6.12] [JSON=FILE]'
 	@echo '                        what listening costs, in instructions'
 	@echo 'make bench-report       the same, into Documentation/cost.{txt,json,svg}'

@@ -15,6 +15,10 @@ mirror() {
 # shellcheck disable=SC2016 # $(REPO_URI) is apt's
 archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $1" | head -1; }
 
+# shellcheck disable=SC2154 # vm: of lib.sh
+# suite_packages SUITE: what its guests hold
+suite_packages() { sed -nE "s/#.*//; s/^$1: *//; s/ +\$//; /^[a-z0-9.+-]+\$/p" "$vm/packages"; }
+
 # Debian without documentation; a testing suite's Release may count as expired, hence Check-Valid-Until.
 debian_options=(
 	--aptopt='Acquire::Check-Valid-Until "false"'

@@ -15,6 +15,7 @@ suite_of() {
 	6.1 | bookworm) echo bookworm ;;
 	6.12 | trixie) echo trixie ;;
 	7.2 | forky) echo forky ;;
+	debug) echo debug ;; # see debug-kernel; not one of those that all means
 	*) die "unknown kernel '$1' (there are: $all_kernels)" ;;
 	esac
 }
@@ -24,6 +25,7 @@ kernel_of() {
 	bookworm) echo 6.1 ;;
 	trixie) echo 6.12 ;;
 	forky) echo 7.2 ;;
+	debug) echo debug ;;
 	*) die "unknown suite '$1'" ;;
 	esac
 }
