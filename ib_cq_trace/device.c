@@ -3,14 +3,35 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/list.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "ib_cq_trace.h"
 #include "ib_cq_trace_events.h"
 
-/* A device; the client's data of it. */
+/* An event of a port that was not told yet. */
+struct iq_port_event {
+	struct list_head node;
+	enum ib_event_type type;
+	u32 port;	/* 0: of the device as a whole */
+};
+
+/**
+ * struct iq_device - a device; the client's data of it
+ * @node: in iq_devices
+ * @handler: takes its events of ports
+ * @lock: guards @events
+ * @events: struct iq_port_event, oldest first
+ * @work: tells them
+ * @sweep: looks for its failed queue pairs
+ */
 struct iq_device {
 	struct list_head node;
 	struct ib_event_handler handler;
+	spinlock_t lock;
+	struct list_head events;
+	struct work_struct work;
 	struct iq_sweep sweep;
 };
 
@@ -18,25 +39,75 @@ static LIST_HEAD(iq_devices);
 static DEFINE_MUTEX(iq_devices_lock);	/* the list, and iq_wanted */
 static bool iq_wanted;
 
-/* A worker of the core's; may sleep. */
-static void iq_on_event(struct ib_event_handler *handler, struct ib_event *event)
+/* @attr: what the port is, NULL if nobody knows */
+static void iq_port_event(struct ib_device *ibdev, enum ib_event_type type, u32 port,
+			  const struct ib_port_attr *attr)
 {
 	struct kstall_who nobody = {};
-	u32 port = event->event == IB_EVENT_DEVICE_FATAL ? 0 : event->element.port_num;
 	struct kstall_ib_port p = {};
+
+	if (attr) {
+		p.state = attr->state;
+		p.lid = attr->lid;
+		p.sm_lid = attr->sm_lid;
+		p.speed = attr->active_speed;
+		p.width = attr->active_width;
+	}
+	p.id = iq_id(ibdev, &nobody);
+	trace_ib_port_event(0, port, 1, type, &p);
+}
+
+static struct iq_port_event *iq_next_event(struct iq_device *dev)
+{
+	struct iq_port_event *e;
+
+	spin_lock(&dev->lock);
+	e = list_first_entry_or_null(&dev->events, struct iq_port_event, node);
+	if (e)
+		list_del(&e->node);
+	spin_unlock(&dev->lock);
+	return e;
+}
+
+static void iq_events_work(struct work_struct *work)
+{
+	struct iq_device *dev = container_of(work, struct iq_device, work);
+	struct ib_device *ibdev = dev->sweep.ibdev;
+	struct iq_port_event *e;
 	struct ib_port_attr attr;
+
+	while ((e = iq_next_event(dev))) {
+		bool known = e->port && !ib_query_port(ibdev, e->port, &attr);
+
+		iq_port_event(ibdev, e->type, e->port, known ? &attr : NULL);
+		kfree(e);
+	}
+}
+
+/*
+ * A worker of the core's, which holds the device's event_handler_rwsem: the port must not be asked
+ * here, as drivers take the RTNL for that (ib_get_eth_speed()), under which GID changes want the
+ * rwsem.
+ */
+static void iq_on_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct iq_device *dev = container_of(handler, struct iq_device, handler);
+	u32 port = event->event == IB_EVENT_DEVICE_FATAL ? 0 : event->element.port_num;
+	struct iq_port_event *e;
 
 	if (!trace_ib_port_event_enabled())
 		return;
-	if (port && !ib_query_port(event->device, port, &attr)) {
-		p.state = attr.state;
-		p.lid = attr.lid;
-		p.sm_lid = attr.sm_lid;
-		p.speed = attr.active_speed;
-		p.width = attr.active_width;
+	e = kmalloc(sizeof(*e), GFP_KERNEL);
+	if (!e) {
+		iq_port_event(event->device, event->event, port, NULL);
+		return;
 	}
-	p.id = iq_id(event->device, &nobody);
-	trace_ib_port_event(0, port, 1, event->event, &p);
+	e->type = event->event;
+	e->port = port;
+	spin_lock(&dev->lock);
+	list_add_tail(&e->node, &dev->events);
+	spin_unlock(&dev->lock);
+	queue_work(system_long_wq, &dev->work);
 }
 
 static struct ib_client iq_client;
@@ -53,6 +124,9 @@ static int iq_add(struct ib_device *ibdev)
 		kfree(dev);
 		return ret;
 	}
+	spin_lock_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->events);
+	INIT_WORK(&dev->work, iq_events_work);
 	INIT_IB_EVENT_HANDLER(&dev->handler, ibdev, iq_on_event);
 	ib_register_event_handler(&dev->handler);
 	ib_set_client_data(ibdev, &iq_client, dev);
@@ -74,6 +148,7 @@ static void iq_remove(struct ib_device *ibdev, void *data)
 	list_del(&dev->node);
 	mutex_unlock(&iq_devices_lock);
 	ib_unregister_event_handler(&dev->handler);
+	flush_work(&dev->work);
 	iq_sweep_exit(&dev->sweep);
 	kfree(dev);
 }

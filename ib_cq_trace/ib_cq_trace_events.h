@@ -799,8 +799,8 @@ KSTALL_TRACE_EVENT(ib_odp_fault,
 /**
  * ib_port_event - a port goes up or down, or its addresses, subnet manager or speed change
  *
- * The fields are the port's after the change. Which GID or partition key has changed the kernel
- * does not say.
+ * The fields are the port's a moment after the change: it is asked by a worker, because the core
+ * holds a lock while it reports. Which GID or partition key has changed the kernel does not say.
  *
  * @dev: RDMA device
  * @port: its port; 0 for DEVICE_FATAL

@@ -526,7 +526,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * @sector: first sector of this part on @dev
  * @len_bytes: bytes of this part
  * @tag_ns: waiting for a request, that is for a hardware queue slot (tag)
- * @sched_ns: in the I/O scheduler or plug list, insert to issue
+ * @sched_ns: in the I/O scheduler or a queue's list, insert to issue; not in a task's plug list
  * @device_ns: issue to completion
  * @attribution: exact, window, none
  * @op: REQ_OP_* of the request

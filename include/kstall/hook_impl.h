@@ -271,7 +271,7 @@ static void kstall_hook_fail(struct kstall_hook *hook, int err)
 	const char *targets = hook->placed ? hook->target : hook->targets;
 
 	if (hook->err != err && kstall_hook_is_optional(hook))
-		pr_info("hook %s: no %s here, events lose a detail (error %d)\n",
+		pr_info("hook %s: not attached to %s, events lose a detail: error %d\n",
 			hook->name, targets, err);
 	else if (hook->err != err)
 		pr_warn("hook %s: cannot attach to %s: error %d\n",
