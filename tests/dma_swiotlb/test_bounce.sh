@@ -17,7 +17,7 @@ t_eq "by whom" "$(ev_get $e tgid | sort -u)" $$
 t_eq "it takes time" "$(ev_n $e 'f["duration_ns"] == 0')" 0
 slots=$(<"/sys/kernel/debug/swiotlb/io_tlb_nslabs")
 t_eq "the pool" "$(ev_get $e pool_slots | sort -u)" "$slots"
-if grep -q total_used "/usr/src/linux-headers-$(uname -r | sed 's/-amd64$/-common/')/include/linux/swiotlb.h"; then
+if [[ $(uname -r) != 6.1.* ]]; then # whose swiotlb does not count it
 	t_eq "its use: each takes two slots and gives them back" "$(ev_n $e 'f["pool_used"] < 2') $(ev_get $e pool_used | sort -u | wc -l)" "0 1"
 else
 	t_eq "its use is not known" "$(ev_get $e pool_used | sort -u)" 0

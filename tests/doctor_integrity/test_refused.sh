@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: what lockdown=integrity does to the modules, and what not
 # timeout: 300
-# requires: python3 bpftrace
+# requires: python3 bpftrace /sys/kernel/security/lockdown
 . ../lib.sh
 . ../doctor/lib.sh
 . ../doctor/refused.sh

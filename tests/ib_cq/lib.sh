@@ -27,10 +27,10 @@ t_eq() {
 	fi
 }
 
-# t_no_losses: as in ../events.sh, but a few probes may have been missed; one interrupt can be a whole batch of completions
+# t_no_losses: as in ../events.sh, but probes may have been missed, fewer than were not: one interrupt can be a batch of 600 completions
 t_no_losses() {
 	local rare='^hook .* recursed=0 '
-	[ $(($(missed) * 4)) -le "$(sum_of hits)" ] || rare='^$'
+	[ "$(missed)" -le "$(sum_of hits)" ] || rare='^$'
 	exactly_t_eq "the status file knows of no loss but a few missed probes" "$(status_losses | grep -v "$rare")" ""
 }
 

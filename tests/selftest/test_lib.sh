@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: lib.sh and run.sh tell a good test from a bad one
 . ../lib.sh
-plan 15
+plan 18
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -42,4 +42,25 @@ wait_until 10 pgrep -f '^sleep 1233'
 t_pass "desc"
 END
 t_eq "run.sh: what a test leaves behind is killed" \
-	"$(timeout 120 "$work/tests/run.sh" x/left | tail -1) $(pgrep -fc '^sleep 1233')" "# Totals: pass:1 fail:0 skip:0 0"
+	"$(timeout $((120 * ${KSTALL_TIME_SCALE:-1})) "$work/tests/run.sh" x/left | tail -1) $(pgrep -fc '^sleep 1233')" "# Totals: pass:1 fail:0 skip:0 0"
+
+# --- what the kernel reports ---
+
+mkdir -p "$work/bin"
+printf '#!/bin/sh\n%s\ncat %q\n' "$(command -v dmesg)" "$work/report" >"$work/bin/dmesg"
+chmod +x "$work/bin/dmesg"
+cat >"$work/tests/x/test_known.sh" <<'END'
+# known: lock_a.*lock_b
+. ../lib.sh
+plan 1
+t_pass "desc"
+END
+# report LOCK…: lockdep's, of these
+report() { printf '[ 1.0] %s\n' "WARNING: possible circular locking dependency detected" "$@" "Call Trace:" " </TASK>"; }
+totals() { PATH=$work/bin:$PATH timeout $((120 * ${KSTALL_TIME_SCALE:-1})) "$work/tests/run.sh" x/known | tail -1; }
+report lock_a lock_b >"$work/report"
+t_eq "run.sh: a report that is known" "$(totals)" "# Totals: pass:1 fail:0 skip:0"
+report lock_a lock_c >"$work/report"
+t_eq "run.sh: another" "$(totals)" "# Totals: pass:0 fail:1 skip:0"
+{ report lock_a lock_b; echo '[ 2.0] BUG: another'; } >"$work/report"
+t_eq "run.sh: another after it" "$(totals)" "# Totals: pass:0 fail:1 skip:0"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: aer_rate.bt runs unedited on this kernel's bpftrace, tells of an escalation and counts exactly
 # timeout: 400
+# known: reset_lock.*pci_rescan_remove_lock.*pciehp_ist
 # requires: bpftrace
 . ./lib.sh
 plan 8

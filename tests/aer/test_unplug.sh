@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: a link that goes down and comes back is told once each, from what to what
 # timeout: 400
+# known: reset_lock.*pci_rescan_remove_lock.*pciehp_ist
 . ./lib.sh
 plan 10
 
