@@ -48,3 +48,22 @@ replace_root() {
 	rm -rf --one-file-system "$1/root"
 	mv -T "$1/root.new" "$1/root"
 }
+
+# in_root ROOT [DIR=PLACE…] -- command…: runs it in that root file system, each DIR at its PLACE, with /proc (objtool of Debian's 7.2
+# wants it) and an empty /tmp. The mounts are in a namespace of their own and end with the command, even if it is killed.
+in_root() {
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --mount --propagation private bash -euc '
+		root=$1
+		shift
+		mount -t proc proc "$root/proc"
+		mount -t tmpfs tmpfs "$root/tmp"
+		while [ "$1" != -- ]; do
+			mkdir -p "$root${1#*=}"
+			mount --bind "${1%%=*}" "$root${1#*=}"
+			shift
+		done
+		shift
+		exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 chroot "$root" "$@"
+	' in_root "$@" </dev/null
+}
