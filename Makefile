@@ -17,7 +17,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install install install-scripts install-man uninstall \
-	clean deb features check test test-debug demo bench bench-report help
+	clean deb features check test test-debug test-neighbours demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -94,6 +94,10 @@ test:
 test-debug:
 	@exec tests/vm/run KERNEL=debug $(if $(TEST),TEST='$(TEST)')
 
+# The kernel's own tests of ftrace, without and with all modules loaded.
+test-neighbours:
+	@exec tests/vm/neighbours $(if $(KERNEL),KERNEL='$(KERNEL)')
+
 demo:
 	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)')
 
@@ -116,6 +120,8 @@ help:
 	@echo '                        boot the kernels and run the tests'
 	@echo 'make test-debug [TEST=io_uring]'
 	@echo '                        the same on a kernel that looks for bugs'
+	@echo 'make test-neighbours [KERNEL=6.12]'
+	@echo "                        the kernel's own tests of ftrace beside the modules"
 	@echo 'make bench [KERNEL=6.12] [JSON=FILE]'
 	@echo '                        what listening costs, in instructions'
 	@echo 'make bench-report       the same, into Documentation/cost.{txt,json,svg}'
