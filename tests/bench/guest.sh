@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Runs in the guest: prints "case SUBJECT NAME VALUE" for each way to listen to what a subject does. See ../vm/bench.
 # SUBJECTS="map nop" does only these. PROFILE=rawtracepoint does the first subject again and again with that listener, for ../vm/profile.
+# STORES=1 does each N times on two CPUs at once, without a listener and with one, for ../vm/stores.
 set -eu
 cd "$(dirname "$0")"
 
 T=/sys/kernel/tracing
 N=10000
 [ -z "${PROFILE-}" ] || N=1000000 # one run, without its start and end
+[ -z "${STORES-}" ] || N=200 # all that is written is kept
 SUBJECTS=${SUBJECTS:-map notifier job nop}
 IN_FLIGHT="1 1000 100000" # the request measured is one of them
 
@@ -34,7 +36,8 @@ with_ftrace() {
 }
 
 # The worker disarms when the grace periods are over.
-disarmed() { while grep -q state=armed "/sys/kernel/debug/$module/status"; do sleep 0.1; done; }
+armed() { grep -q state=armed "/sys/kernel/debug/$module/status"; }
+disarmed() { while armed; do sleep 0.1; done; }
 
 # in_status KEY: its sum over all hooks and tables
 in_status() { grep -oP "^(hook|table) .* $1=\K[0-9]+" "/sys/kernel/debug/$module/status" | awk '{ n += $1 } END { print n + 0 }'; }
@@ -55,31 +58,46 @@ with_hist() {
 	echo "!hist:keys=$field.log2" >"$trigger"
 }
 
-# with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured.
-# The end of an operation may come a little later in another context.
+# with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured, $heard
+# times N. The end of an operation may come a little later in another context.
+heard=3
 with_bpftrace() {
-	local name=$1 program=$2 out seen
+	local name=$1 program=$2 out seen tracer
 	shift 2
 	out=$(mktemp)
 	bpftrace -e "BEGIN { printf(\"ready\n\"); } $program" >"$out" 2>&1 &
+	tracer=$!
 	until grep -q ready "$out"; do
-		kill -0 $! 2>/dev/null || { say "$name" "- $(tail -1 "$out")"; return 0; }
+		kill -0 $tracer 2>/dev/null || { say "$name" "- $(tail -1 "$out")"; return 0; }
 		sleep 0.1
 	done
 	sleep 5	# bpftrace runs BEGIN before it attaches the rest; under -icount this is 5e9 instructions for it
 	"${@:-measure}" "$name"
-	kill -INT $!
-	wait $! || true
+	kill -INT $tracer
+	wait $tracer || true
 	seen=$(sed -n 's/^@n: //p' "$out")
-	[ "${seen:-0}" -ge $((3 * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((3 * N))"; return 1; }
+	[ "${seen:-0}" -ge $((heard * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((heard * N))"; return 1; }
 }
 
 hist='@n = count(); @ = hist'
 
-# After "profile MARKER" somebody watches which instructions are executed.
-forever() {
+# program LISTENER: bpftrace's, that makes a histogram of the event
+program() {
+	case $1 in
+	tracepoint) echo "tracepoint:$system:$event { $hist(args->$field); }" ;;
+	rawtracepoint) echo "rawtracepoint:$event { $hist(arg0); }" ;;
+	esac
+}
+
+# For somebody who watches: which function is where.
+show_functions() {
 	sysctl -q net.core.bpf_jit_kallsyms=1
 	grep -i ' [tw] ' /proc/kallsyms
+}
+
+# After "profile MARKER" it is seen which instructions are executed.
+forever() {
+	show_functions
 	echo "profile $marker"
 	while :; do "${operation[@]}" >/dev/null; done
 }
@@ -89,14 +107,50 @@ profile() {
 	case $PROFILE in
 	nothing) forever ;;
 	ftrace) enable 1 && forever ;;
-	tracepoint) with_bpftrace - "tracepoint:$system:$event { $hist(args->$field); }" forever ;;
-	rawtracepoint) with_bpftrace - "rawtracepoint:$event { $hist(arg0); }" forever ;;
+	*) with_bpftrace - "$(program "$PROFILE")" forever ;;
 	esac
 	exit 1
 }
 
+on_both() {
+	local cpu pids=()
+	for cpu in 0 1; do
+		taskset -c $cpu "${operation[@]}" >/dev/null &
+		pids[cpu]=$!
+	done
+	wait "${pids[@]}"
+}
+
+# Between "stores SUBJECT LISTENING OPERATIONS MARKER" and "stored" it is seen what both CPUs write, which have done it before.
+stored() {
+	until [ "$1" = no ] || armed; do sleep 0.1; done
+	on_both
+	show_functions
+	echo "stores $subject $1 $((2 * N)) $marker"
+	sleep 3
+	on_both
+	echo stored
+	sleep 3
+}
+
+# bpftrace of Debian's 6.1 has no usable rawtracepoint, and now and then forgets the signal that should end it: there by ftrace.
+stores() {
+	stored no
+	modprobe "$module"
+	if [[ $(uname -r) == 6.1.* ]]; then
+		enable 1
+		stored yes
+		enable 0
+	else
+		heard=2 # in the run before, a driver's callbacks may have become known only
+		with_bpftrace yes "$(program rawtracepoint)" stored
+	fi
+	exit
+}
+
 kstall_cases() {
 	[ -z "${PROFILE-}" ] || profile
+	[ -z "${STORES-}" ] || stores
 	measure nothing
 	# shellcheck disable=SC2086 # none, or words
 	modprobe "$module" ${parameters-}
@@ -128,9 +182,11 @@ hooked() {
 # --- entry and return of a function, in one context ---
 
 bench_map() {
-	local function
+	local function marker=dma_map_page_attrs
+	# since 6.18 what that calls, and does nothing itself
+	! grep -q ' T dma_map_phys$' /proc/kallsyms || marker=dma_map_phys
 	modprobe mock_dma
-	subject map iommu_trace iommu_trace dma_map_done duration_ns dma_map_page_attrs \
+	subject map iommu_trace iommu_trace dma_map_done duration_ns $marker \
 		./timed "$N" sh -c "echo single 4096 $N >/sys/kernel/debug/mock_dma/do"
 	kstall_cases
 	function=$(hooked dma_map)
@@ -157,13 +213,15 @@ bench_notifier() {
 
 bench_job() {
 	local run=drm_sched_job_run end=drm_sched_job_done key=args-\>fence_context,args-\>fence_seqno
-	local events=$T/events/gpu_scheduler
+	local events=$T/events/gpu_scheduler jobs="jobs $N 0 flush 0" i
+	# for who looks for a while: many whose beginning and end it holds
+	[ -z "${PROFILE-}" ] || for ((i = 0; i < 500; i++)); do jobs[i]="jobs 20 0 flush 0"; done
 	modprobe mock_gpu
 	if [ -e "$events/drm_run_job" ]; then
 		run=drm_run_job end=drm_sched_process_job key=args-\>fence
 	fi
 	subject job drm_sched_trace drm_sched drm_sched_job_complete run_ns drm_sched_entity_push_job \
-		./timed "$N" sh -c "../drm_sched/gpu entity 2 1 run 0 jobs $N 0 flush 0 >/dev/null"
+		./timed "$N" sh -c "../drm_sched/gpu entity 2 1 run 0 ${jobs[*]} >/dev/null"
 	kstall_cases
 	rmmod drm_sched_trace
 	with_bpftrace tracepoints "tracepoint:gpu_scheduler:$run { @s[$key] = nsecs; }
@@ -195,6 +253,5 @@ bench_nop() {
 }
 
 for s in $SUBJECTS; do
-	"bench_$s"
-	parameters=''
+	("bench_$s")
 done
