@@ -3,6 +3,7 @@
 # timeout: 1200
 # requires: fio perf bpftrace
 . ../lib.sh
+. ../rxe.sh
 
 # KSTALL_CHURN_SECONDS makes it longer, KSTALL_CHURN_SEED repeats the choices of another run, though not their timing.
 seconds=${KSTALL_CHURN_SECONDS:-90}
@@ -31,7 +32,7 @@ pause() { read -rt "0.$((RANDOM % 5))$1" _ <>"$work/never" || :; }
 # briefly SECONDS COMMAND…: works until it is told to end, or is killed: bpftrace 0.17 forgets to if told while it attaches (see interrupt)
 briefly() {
 	timeout -k 20 "$@"
-	[ $? = 124 ] || [ $? = 137 ]
+	[[ $? = @(124|137) ]]
 }
 
 # Where modules of 6.1 go, nobody reads the formats of their events: f_show() reads on what is freed, and the kernel dies, of any module's
@@ -126,11 +127,7 @@ done | while read -r event; do (cd $TRACEFS/events && echo */"$event"); done)
 echo "# ${#modules[@]} modules, ${#events[@]} events, $seconds s, seed $seed"
 mkfifo "$work/never"
 modprobe mock_gpu timeout_ms=2000
-ip link add dummy0 type dummy 2>/dev/null
-ip addr replace 10.9.0.1/24 dev dummy0
-ip link set dummy0 up
-rdma link add rxe0 type rxe netdev dummy0
-wait_until 10 grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1
+rxe_up || bail "no rxe0"
 modprobe mock_ib
 for event in "${events[@]}"; do echo 1 >"$churn/events/$event/enable"; done
 step_fio >/dev/null
@@ -189,6 +186,5 @@ t_range "KiB that slabs have grown by" $(($(kib SUnreclaim) - slab)) -999999 163
 t_range "KiB that per-CPU memory has grown by" $(($(kib Percpu) - percpu)) -999999 1024
 t_range "KiB that vmalloc has grown by" $(($(kib VmallocUsed) - vmalloc)) -999999 4096
 t_eq "nothing of ours is left" "$(grep -E "$(IFS='|'; echo "${modules[*]}")" /proc/modules /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions)" ""
-rdma link delete rxe0
-ip link delete dummy0
+rxe_down
 for module in mock_ib mock_gpu rdma_rxe; do rmmod $module; done

@@ -2,7 +2,7 @@
 # description: the manual pages have every module, event, parameter, tool and option there is, and nothing else
 # requires: python3
 . ../lib.sh
-plan 7
+plan 6
 
 cd ../..
 man=$(mktemp -d)
@@ -26,7 +26,6 @@ for module in *_trace/Kbuild; do
 	[ "$(described "$module")" = "$(modinfo -F parm "$module/$module.ko" | sed 's/:.*//' | sort)" ] || wrong+=" $module"
 done
 t_eq "each parameter is in its module's page" "$wrong" ""
-t_eq "each has its range and default" "$(modinfo -F parm ./*_trace/*_trace.ko | grep -vE ' \(([0-9]+ to [0-9]+|0 or (more|1)), default [0-9]+\)(;.*)? ?\((uint|ullong|bool)\)$')" ""
 t_eq "kstall-doctor's page has the options of its --help" "$(sed 's/\\-/-/g' "$man/kstall-doctor.8" | grep -oE -- '--[a-z]+' | sort -u)" \
 	"$(scripts/kstall-doctor --help | grep -oE -- '--[a-z]+' | grep -vx -- --help | sort -u)"
 # Word by word, whatever the order: an installed tool is called kstall-<name>.

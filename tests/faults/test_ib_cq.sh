@@ -5,13 +5,12 @@
 # known: vmalloc error: size|page allocation failure: order|percpu: allocation failed
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
+# shellcheck source=../rxe.sh
+. ../rxe.sh
 
 # With a device: the module has memory for each.
 modprobe -a dummy rdma_rxe
-ip link add dummy0 type dummy 2>/dev/null
-ip link set dummy0 up
-rdma link add rxe0 type rxe netdev dummy0
-at_exit ip link delete dummy0
-at_exit rdma link delete rxe0
+at_exit rxe_down
+rxe_up || bail "no rxe0"
 
 faults ib_cq_trace ib_uverbs rdma_rxe

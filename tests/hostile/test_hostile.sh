@@ -3,6 +3,7 @@
 # timeout: 400
 # requires: python3 setpriv
 . ../lib.sh
+. ../rxe.sh
 plan 21
 
 work=$(mktemp -d)
@@ -102,13 +103,8 @@ t_eq "nothing of it stays armed" "$(grep -hE '^event .* users=[1-9]' /sys/kernel
 t_eq "formats: no pointers; whatever has 64 bits is printed" "$(hostile formats "${systems[@]}")" ""
 load mock_gpu timeout_ms=2000
 load mock_dma
-ip link add dummy0 type dummy 2>/dev/null # some kernels come with it
-ip addr replace 10.9.0.1/24 dev dummy0
-ip link set dummy0 up
-at_exit ip link delete dummy0
-rdma link add rxe0 type rxe netdev dummy0
-at_exit rdma link delete rxe0
-wait_until 10 grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1
+at_exit rxe_down
+rxe_up || bail "no rxe0"
 load mock_ib
 ev_clear
 for system in "${systems[@]}"; do ev_enable "$system"; done

@@ -6,6 +6,8 @@ MODULE=ib_cq_trace
 SYSTEM=ib_cq
 # shellcheck source=../events.sh
 . ../events.sh
+# shellcheck source=../rxe.sh
+. ../rxe.sh
 
 STATUS=/sys/kernel/debug/ib_cq_trace/status
 DO=/sys/kernel/debug/mock_ib/do
@@ -40,25 +42,18 @@ soft_roce() {
 	for module in ib_uverbs rdma_rxe dummy; do
 		modprobe "$module" || skip_all "no module $module"
 	done
-	[ -d /sys/class/net/dummy0 ] || ip link add dummy0 type dummy || bail "no dummy0"
 	at_exit end_soft_roce
-	ip addr replace 10.9.0.1/24 dev dummy0
-	ip link set dummy0 up
-	rdma link add rxe0 type rxe netdev dummy0 || bail "no rxe0"
-	wait_until 10 has_gid || bail "no GID $GID"
+	rxe_up || bail "no rxe0"
 }
 
 # The modules go too, as nothing a test loaded may stay.
 end_soft_roce() {
-	rdma link delete rxe0 2>/dev/null
-	ip link delete dummy0
+	rxe_down
 	wait_until 10 modprobe -r rdma_rxe
 	wait_until 10 modprobe -r dummy
 	modprobe -qr rdma_ucm ib_uverbs
 	return 0
 }
-
-has_gid() { grep -q ffff:0a09:0001 /sys/class/infiniband/rxe0/ports/1/gids/1; }
 
 # soft_roce_link: rxe0 and rxe1, the two ends of a cable, see $LINK; their GIDs 1 are $GID and $GID2
 soft_roce_link() {
