@@ -76,10 +76,12 @@ with_bpftrace() {
 	kill -INT $tracer
 	wait $tracer || true
 	seen=$(sed -n 's/^@n: //p' "$out")
+	say "${name}_lost" "$(awk '/^Lost [0-9]+ events/ { n += $2 } END { print n + 0 }' "$out")"
 	[ "${seen:-0}" -ge $((heard * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((heard * N))"; return 1; }
 }
 
 hist='@n = count(); @ = hist'
+print='@n = count(); printf("%d\n"'
 
 # program LISTENER: bpftrace's, that makes a histogram of the event
 program() {
@@ -168,8 +170,10 @@ kstall_cases() {
 # today_cases FUNCTION: what a user would write without kstall, for a function
 today_cases() {
 	local end="/@s[tid]/ { $hist(nsecs - @s[tid]); delete(@s[tid]); }"
+	local tell="/@s[tid]/ { $print, nsecs - @s[tid]); delete(@s[tid]); }"
 	with_bpftrace kprobes "kprobe:$1 { @s[tid] = nsecs; } kretprobe:$1 $end"
 	with_bpftrace fentry "kfunc:$1 { @s[tid] = nsecs; } kretfunc:$1 $end"
+	with_bpftrace printed "kprobe:$1 { @s[tid] = nsecs; } kretprobe:$1 $tell"
 }
 
 # hooked HOOK: the function it is attached to
@@ -250,6 +254,8 @@ bench_nop() {
 	export BPFTRACE_MAP_KEYS_MAX=131072
 	with_bpftrace tracepoints "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }" in_flight
+	with_bpftrace printed "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
+		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $print, nsecs - @s[args->req]); delete(@s[args->req]); }"
 }
 
 for s in $SUBJECTS; do

@@ -17,7 +17,7 @@ t_eq "kill: three jobs lost" "$(ev_get $kill op) $(ev_get $kill jobs_lost)" "fin
 t_eq "kill: which entity, whose" "$(ev_get $kill fence_ctx) $(ev_get $kill ring) $(ev_get $kill tgid)" "$(job 1 | cut -d: -f1) mock0 $(said pid)"
 t_range "kill: how long" "$(ev_get $kill duration_ns)" 1 "$(said ns | sed -n 4p)"
 
-gpu entity 2 1 run 50000 job 0 job 0 job 0 job 0 flush 0 await 3 60000
+gpu entity 2 1 run 300000 job 0 job 0 job 0 job 0 flush 0 await 3 60000
 t_eq "flush: waited, nothing lost" "$(ev_get $kill op) $(ev_get $kill jobs_lost) $(ev_n $move)" "flush 0 0"
 t_range "flush: how long" "$(ev_get $kill duration_ns)" 1 "$(awk '$1 == "flush" { sub("ns=", "", $2); print $2 }' "$work/out")"
 t_no_losses

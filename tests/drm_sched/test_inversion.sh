@@ -15,13 +15,13 @@ t_eq "low waits for high: none" "$(ev_n $inv)" 0
 gpu entity 2 1 entity 2 2 run 20000 fence dep 0 job 0 dep 1 job 1 sleep 200 signal 0 await 2 60000
 t_eq "like waits for like: none" "$(ev_n $inv)" 0
 
-# the driver prepares a low job for a second, meanwhile a high one comes
-gpu entity 3 1 entity 1 1 run 5000 once prepare 1000000 job 0 sleep 400 job 1 await 1 60000
+# the driver prepares a low job for three seconds, meanwhile a high one comes
+gpu entity 3 1 entity 1 1 run 5000 once prepare 3000000 job 0 sleep 400 job 1 await 1 60000
 t_eq "low takes the last place: once, which by which" "$(ev_get $inv fence) $(ev_get $inv low)" "$(job 1) $(job 0)"
 t_eq "low takes the last place: what they are" "$(ev_get $inv cause) $(ev_get $inv priority) $(ev_get $inv low_priority)" "credits high low"
-gpu entity 1 1 entity 1 1 run 5000 once prepare 1000000 job 0 sleep 400 job 1 await 1 60000
+gpu entity 1 1 entity 1 1 run 5000 once prepare 3000000 job 0 sleep 400 job 1 await 1 60000
 t_eq "like takes the last place: none" "$(ev_n $inv)" 0
-gpu entity 3 1 entity 1 1 run 300000 job 0 job 0 job 1 await 1 60000 await 2 60000
+gpu entity 3 1 entity 1 1 run 1000000 job 0 sleep 200 job 0 job 1 await 1 60000 await 2 60000
 t_eq "a ring full of low jobs from before is none" "$(ev_n $inv)" 0
 
 echo $((1 << 50)) >/sys/module/drm_sched_trace/parameters/${inv}_min_ns

@@ -12,7 +12,7 @@ ms=000000
 
 # --- seven jobs in a queue, the first held by a fence until all are there ---
 
-gpu entity 2 1 run 20000 fence dep 0 job 0 job 0 job 0 job 0 job 0 job 0 job 0 sleep 50 signal 0 await 7 60000
+gpu entity 2 1 run 20000 fence dep 0 job 0 job 0 job 0 job 0 job 0 job 0 job 0 sleep 200 signal 0 await 7 60000
 t_eq "7 jobs: each dispatched, in order" "$(ev_get $run fence)" "$(jobs)"
 t_eq "7 jobs: each ended, in order" "$(ev_get $end fence)" "$(jobs)"
 t_eq "the parts make the wait" "$(ev_n $run "$wait_parts")" 7

@@ -23,6 +23,7 @@ for module in "${modules[@]}"; do
 	pairs+=("$module/${systems[-1]}")
 done
 mk_instance hostile
+echo 16384 >"$INSTANCE/buffer_size_kb" # compacting memory below has many events
 
 # --- root, fuzzing ---
 

@@ -96,6 +96,17 @@ listens() { ss -ltn | grep -q ':18515 '; }
 # settled: until summaries of storms are out, 100 ms after their last
 settled() { sleep 1; snap; }
 
+# in_one EVENT command…: a storm and its summary; again if the machine stood still for the 100 ms after which one counts as over
+in_one() {
+	local try
+	for try in 1 2 3; do
+		"${@:2}"
+		settled
+		[ "$(ev_awk "$1" 'if (n++ && f["first_ts_mono_ns"] - last >= 100000000) cut = 1; last = f["last_ts_mono_ns"]' 'print cut + 0')" = 1 ] || break
+		echo "# $1: cut in two, try $try"
+	done
+}
+
 # have EVENT CONDITION N: at least N of them, for wait_until
 have() { snap; [ "$(ev_n "$1" "$2")" -ge "$3" ]; }
 

@@ -23,8 +23,7 @@ t_eq "600 at once: the later rounds were scheduled by the earlier" "$(ev_n $roun
 mock flush 600 2
 t_eq "by a worker: all in one round" "$(ev_sum $round completed "$(mine)") $(ev_get $round budget "$(mine)" | sort -u) $(ev_get $round poll_ctx "$(mine)" | sort -u) $(ev_n $round "$(mine) && f[\"exhausted\"]")" "600 65536 workqueue 0"
 
-mock overflow 64 4
-settled
+in_one $over mock overflow 64 4
 t_eq "64 writes on a CQ of 7: one at once, one summary" "$(ev_get $over count | xargs)" "1 56"
 t_eq "how deep, how full, whose" "$(ev_n $over "f[\"depth\"] == $(said depth | head -1) && f[\"used\"] == 7 && f[\"attached\"] == 2 && f[\"user\"] == \"mock_ib\" && f[\"cq_id\"] == $(said cq0) && f[\"dev\"] == \"rxe0\" && f[\"syndrome\"] == 0 && f[\"tgid\"] == 0")" 2
 t_eq "first and last time" "$(ev_n $over 'f["count"] == 1 && f["first_ts_mono_ns"] == f["last_ts_mono_ns"]') $(ev_n $over 'f["count"] == 56 && f["last_ts_mono_ns"] > f["first_ts_mono_ns"]')" "1 1"

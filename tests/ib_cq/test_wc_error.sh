@@ -26,17 +26,17 @@ one RNR_RETRY_EXC_ERR "$(said qp1)"
 mock access
 one REM_ACCESS_ERR "$(said qp1)"
 
-mock retry 200
+in_one $err mock retry 200
 t_eq "retries ran out: one error" "$(ev_get $err status 'f["first"]')" RETRY_EXC_ERR
 t_eq "what follows is flushed, and says after what" "$(ev_get $err first_status 'f["status"] == "WR_FLUSH_ERR"' | sort -u)" RETRY_EXC_ERR
 t_eq "flushed: the first at once, the rest in one" "$(ev_get $err count 'f["status"] == "WR_FLUSH_ERR"' | xargs)" "1 198"
 t_eq "flushed: with the peer" "$(ev_n $err "$peer && f[\"rqpn\"] == $(said peer)")" 3
 t_eq "flushed: first and last time" "$(ev_n $err 'f["count"] == 198 && f["last_ts_mono_ns"] > f["first_ts_mono_ns"]')" 1
 
-mock flush 600 1
+in_one $err mock flush 600 1
 t_eq "moved to ERR: no first error" "$(ev_n $err 'f["first"]') $(ev_get $err first_status | sort -u)" "0 SUCCESS"
 t_eq "moved to ERR: all 600" "$(ev_sum $err count) $(ev_n $err)" "600 2"
-mock flush 600 2
+in_one $err mock flush 600 2
 t_eq "by a worker: all 600" "$(ev_sum $err count) $(ev_n $err)" "600 2"
 
 ev_enable ib_cq/ib_wr_latency

@@ -45,6 +45,7 @@ struct mock_ring {
 	u64 ctx;
 	u64 seqno;
 	ktime_t busy_until;
+	struct dma_fence *last;		/* finished: of the job it was given last */
 	bool hung;
 };
 
@@ -56,6 +57,7 @@ struct mock_fence {
 struct mock_job {
 	struct drm_sched_job base;
 	struct mock_fence *hw;
+	struct dma_fence *before;	/* finished: of the job that ends before this one */
 	struct hrtimer timer;
 	u32 run_us;
 	u32 prepare_us;
@@ -175,6 +177,11 @@ static enum hrtimer_restart mock_job_ends(struct hrtimer *timer)
 {
 	struct mock_job *job = container_of(timer, struct mock_job, timer);
 
+	/* Their timers may be on two CPUs, one of which was held up. */
+	if (job->before && !test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &job->before->flags)) {
+		hrtimer_forward_now(timer, us_to_ktime(100));
+		return HRTIMER_RESTART;
+	}
 	dma_fence_signal(&job->hw->base);
 	return HRTIMER_NORESTART;
 }
@@ -206,10 +213,13 @@ static struct dma_fence *mock_run_job(struct drm_sched_job *base)
 	if (ring->hung)
 		return &job->hw->base;
 	ring->busy_until = ktime_add_us(max(ring->busy_until, now), job->run_us);
-	if (job->run_us)
+	if (job->run_us) {
+		job->before = ring->last;
+		ring->last = dma_fence_get(&base->s_fence->finished);
 		hrtimer_start(&job->timer, ring->busy_until, HRTIMER_MODE_ABS_HARD);
-	else
+	} else {
 		dma_fence_signal(&job->hw->base);
+	}
 	return &job->hw->base;
 }
 
@@ -222,7 +232,7 @@ static enum drm_gpu_sched_stat mock_timedout_job(struct drm_sched_job *base)
 	drm_sched_stop(&ring->sched, base);
 	drm_sched_increase_karma(base);
 	if (reset_ms)
-		msleep(reset_ms);
+		usleep_range(reset_ms * 1000UL, reset_ms * 1000UL + 100);
 	ring->hung = false;
 	ring->busy_until = 0;
 	if (!dma_fence_is_signaled(&base->s_fence->finished))
@@ -238,6 +248,7 @@ static enum drm_gpu_sched_stat mock_timedout_job(struct drm_sched_job *base)
 static void mock_job_free(struct mock_job *job)
 {
 	hrtimer_cancel(&job->timer);
+	dma_fence_put(job->before);
 	if (job->hw && kref_read(&job->hw->base.refcount))
 		dma_fence_put(&job->hw->base);
 	else
@@ -262,8 +273,11 @@ static const struct drm_sched_backend_ops mock_sched_ops = {
 
 static void mock_rings_stop(u32 nr)
 {
-	while (nr--)
+	while (nr--) {
 		drm_sched_fini(&mock_rings[nr].sched);
+		dma_fence_put(mock_rings[nr].last);
+		mock_rings[nr].last = NULL;
+	}
 }
 
 static int mock_rings_start(void)

@@ -59,7 +59,7 @@ static int mock_move(struct ttm_buffer_object *bo, bool evict, struct ttm_operat
 		     struct ttm_resource *new, struct ttm_place *hop)
 {
 	if (evict && evict_ms)
-		msleep(evict_ms);
+		usleep_range(evict_ms * 1000UL, evict_ms * 1000UL + 100);
 	ttm_bo_move_null(bo, new);
 	return 0;
 }
