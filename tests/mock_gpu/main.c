@@ -179,7 +179,7 @@ static enum hrtimer_restart mock_job_ends(struct hrtimer *timer)
 
 	/* Their timers may be on two CPUs, one of which was held up. */
 	if (job->before && !test_bit(DMA_FENCE_FLAG_SIGNALED_BIT, &job->before->flags)) {
-		hrtimer_forward_now(timer, us_to_ktime(100));
+		hrtimer_forward_now(timer, 100 * NSEC_PER_USEC);
 		return HRTIMER_RESTART;
 	}
 	dma_fence_signal(&job->hw->base);
