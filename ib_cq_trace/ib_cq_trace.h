@@ -343,6 +343,7 @@ void iq_show_devices(struct seq_file *m);
  * @stats: hardware counters by port, NULL if the device has none
  * @errors: by port, sum of those that count errors at the last look
  * @primed: there was one
+ * @again: they had grown, so the next look sweeps as well
  * @index: restrack id of the next queue pair to ask; only valid if @sweeping
  * @sweeping: a sweep is going on
  * @left: queue pairs it may still ask
@@ -358,6 +359,7 @@ struct iq_sweep {
 	struct rdma_hw_stats **stats;
 	u64 *errors;
 	bool primed;
+	bool again;
 	unsigned long index;
 	bool sweeping;
 	u32 left;

@@ -601,8 +601,9 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  *
  * Once for each time. A process or module may have moved it there (source=modify, as at every
  * disconnect), the provider may have said so (event), or it was found there (sweep): when a
- * port's error counters have grown, the queue pairs of the device are asked one by one. On mlx5
- * that is the only trace in the kernel of a user queue pair whose retries ran out.
+ * port's error counters have grown, the queue pairs of the device are asked one by one, and again
+ * a second later. On mlx5 that is the only trace in the kernel of a user queue pair whose retries
+ * ran out.
  *
  * @dev: RDMA device
  * @user: module that owns the queue pair (rdma_cm if it made it), empty if a process does

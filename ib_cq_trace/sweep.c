@@ -5,8 +5,9 @@
  * A queue pair of a process whose retries run out enters the state ERR in the device; the kernel
  * is not told. But the port's counters of errors grow. So while ib_qp_error is enabled they are
  * looked at once a second, and when they have grown the device's queue pairs are asked for their
- * states. The first sweep begins with the first look: it finds those that have failed before, and
- * to whom the others are connected.
+ * states: twice, as a device may count before a queue pair is in ERR (soft-RoCE does: rxe_comp.c).
+ * The first sweep begins with the first look: it finds those that have failed before, and to whom
+ * the others are connected.
  *
  * Asking is a command to the device's firmware: at most IQ_BATCH every tenth of a second.
  */
@@ -86,6 +87,15 @@ static bool iq_errors_grew(struct iq_sweep *sweep)
 	}
 	sweep->primed = true;
 	return grew;
+}
+
+/* Return: a sweep is to begin. */
+static bool iq_sweep_due(struct iq_sweep *sweep)
+{
+	bool first = !sweep->primed, grew = iq_errors_grew(sweep), due = grew || sweep->again;
+
+	sweep->again = grew && !first;
+	return due && READ_ONCE(qp_sweep_max);
 }
 
 /* ---- one queue pair ---- */
@@ -181,7 +191,7 @@ static void iq_sweep_work(struct work_struct *work)
 
 	if (!READ_ONCE(sweep->wanted))
 		return;
-	if (!sweep->sweeping && iq_errors_grew(sweep) && READ_ONCE(qp_sweep_max)) {
+	if (!sweep->sweeping && iq_sweep_due(sweep)) {
 		sweep->sweeping = true;
 		sweep->index = 0;
 		sweep->left = READ_ONCE(qp_sweep_max);
@@ -205,6 +215,7 @@ void iq_sweep_set(struct iq_sweep *sweep, bool wanted)
 		cancel_delayed_work_sync(&sweep->work);
 		sweep->sweeping = false;
 		sweep->primed = false;
+		sweep->again = false;
 		return;
 	}
 	queue_delayed_work(system_long_wq, &sweep->work, 0);
