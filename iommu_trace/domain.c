@@ -152,14 +152,19 @@ void it_scan(struct iommu_domain_ops *first)
 	}
 }
 
-/* Ten times a second while an event that names domains or IOMMUs is enabled. */
+/* Ten times a second for each enabled event that names domains or IOMMUs; never twice at once. */
 void it_rescan(void)
 {
-	if (xchg(&it_attached, false))
-		kstall_rearm();
+	static unsigned long again;	/* jiffies of the second look, 0: none */
+	bool attached = xchg(&it_attached, false);
+
+	if (!attached && (!again || time_before(jiffies, again)))
+		return;
+	again = attached ? (jiffies + HZ / 20) | 1 : 0;
+	kstall_rearm();
 }
 
-/* iommu:attach_device_to_domain, before the device's domain has changed: look later. */
+/* iommu:attach_device_to_domain, a little before the device's domain has changed: look twice. */
 KSTALL_PROBE(it_on_attach, TP_PROTO(struct device *dev), TP_ARGS(dev))
 {
 	WRITE_ONCE(it_attached, true);

@@ -97,8 +97,13 @@ def monitor(*command):
 	port, = (p for p in os.listdir('/sys/class/virtio-ports')
 		 if open('/sys/class/virtio-ports/%s/name' % p).read() == 'monitor\n')
 	fd = os.open('/dev/' + port, os.O_RDWR | os.O_NONBLOCK)
-	os.write(fd, (' '.join(command) + '\n').encode())
 	said, deadline = '', time.time() + 30
+	try:
+		while os.read(fd, 4096):	# what it has said before ends with a prompt, too
+			pass
+	except BlockingIOError:
+		pass
+	os.write(fd, (' '.join(command) + '\n').encode())
 	while not said.rstrip(' ').endswith('\n(qemu)') and time.time() < deadline:
 		time.sleep(0.1)
 		try:

@@ -45,10 +45,21 @@ edu="f[\"dev\"] == \"$EDU\""
 # known N: the module has looked at the devices, of which N are in domains of their own
 known() { [ "$(status_field iommu_trace table domains in_use)" -ge "$1" ]; }
 
+# still: until nothing has been traced for a second
+still() {
+	local n=
+	until [ "$(grep -c . "$INSTANCE/trace")" = "$n" ]; do
+		n=$(grep -c . "$INSTANCE/trace")
+		sleep 1
+	done
+}
+
+# The disk is there before the kernel has read its partition table.
 nvme() {
 	modprobe nvme
 	wait_until 30 test -b /dev/nvme0n1 || bail "no NVMe disk"
 	NVME=$(basename "$(readlink -f /sys/class/nvme/nvme0/device)")
+	still
 }
 
 # count_calls FUNCTION…: from now on, apart from the module; calls FUNCTION says how often. They may end in *.

@@ -49,4 +49,5 @@ t_eq "dma_setup: bytes" "$(value dma_setup "map_bytes[$EDU, iommu]") $(value dma
 part() { value dma_setup "$1_us[$EDU]"; }
 t_ok "dma_setup: the parts fit into the whole" \
 	[ $(($(part unmap_addresses) + $(part unmap_page_table) + $(part unmap_flush))) -le "$(part unmap_total)" ]
-t_no_losses
+# Lazily, the timer's interrupt may hit one of our probes: that flush is counted as missed, and what waited comes with the next.
+t_eq "the status file knows of no other loss" "$(status_losses | grep -vE '^hook (flush_all|timer) ')" ""

@@ -32,8 +32,11 @@ domains() {
 	echo 1 >"/proc/sys/net/ipv6/conf/$net/disable_ipv6"
 	ip addr add 10.9.0.1/24 dev "$net"
 	ip link set "$net" up
+	wait_until 30 link_up || bail "no link"
 	ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:01 dev "$net"
 }
+
+link_up() { [ "$(<"/sys/class/net/$net/carrier")" = 1 ]; }
 
 read_nvme() {
 	fio --name=x --filename=/dev/nvme0n1 --ioengine=libaio --iodepth=4 --direct=1 --rw=randread --bs=16k --number_ios=100 --size=64m \
@@ -51,11 +54,7 @@ send() {
 
 # settled: the devices have nothing mapped that is yet to be unmapped and no unmap waits; then it is in $work/trace
 settled() {
-	local n=
-	until [ "$(grep -c . "$INSTANCE/trace")" = "$n" ]; do
-		n=$(grep -c . "$INSTANCE/trace")
-		sleep 1
-	done
+	still
 	snap
 	unmaps=$(grep -c ' unmap: IOMMU' "$INSTANCE/trace")
 }

@@ -17,7 +17,8 @@ unmapped() {
 	done=$1
 	for i in {1..100}; do
 		snap
-		[ "$(ev_sum $e entries "$edu")" -lt "$done" ] || return 0
+		# not between the two events of one flush
+		[ "$(ev_sum $e entries "$edu")" -lt "$done" ] || [ "$(ev_n $s "$edu")" != "$(ev_n $e)" ] || return 0
 		sleep 0.1
 		[ $((i % 20)) != 0 ] || { echo single 4096 1 >$mock/do; done=$((done + 1)); }
 	done

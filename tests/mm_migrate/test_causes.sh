@@ -19,9 +19,10 @@ told() { ev_get $wait pfn "f[\"reason\"] == \"$1\" && f[\"owner_pid\"] == $(said
 
 success=$(vmstat pgmigrate_success)
 mm cpu 0 node 0 map 30 anywhere 0 pfns 0 notify 0 interval 100 migrate 0 1 pfns 0
+success=$(($(vmstat pgmigrate_success) - success))
 t_eq "migrate_pages(): all pages moved" "$(gone 30 | wc -l)" 30
 t_eq "migrate_pages(): a wait each" "$(told syscall)" "$(gone 30)"
-t_eq "migrate_pages(): the batches are what the kernel counts" "$(ev_sum $batch moved)" $(($(vmstat pgmigrate_success) - success))
+t_eq "migrate_pages(): the batches are what the kernel counts" "$(ev_sum $batch moved)" "$success"
 t_eq "migrate_pages(): its batches" "$(ev_n $batch "f[\"pid\"] == $(said pid) && (f[\"reason\"] != \"syscall\" || f[\"src_node\"] != 0)")" 0
 
 # --- compaction: somebody else moves the pages ---
@@ -38,7 +39,7 @@ echo 1 >/proc/sys/vm/compact_memory
 snap
 success=$(($(vmstat pgmigrate_success) - success))
 touch "$work/compacted"
-wait $!
+wait $! || bail "mm failed"
 ev_enable $SYSTEM/$call
 if [ "$(gone $pages | wc -l)" != 0 ]; then
 	t_eq "compaction: a wait for each page that moved" "$(comm -23 <(gone $pages) <(told compaction) | head)" ""

@@ -33,7 +33,7 @@ t_range "cfs_throttle: so often" "$(stat cfs_throttle "suspended_us[$key]" count
 t_eq "cfs_throttle: and as often in the histogram" "$(entries cfs_throttle 'spell_us[trainer]')" "$(stat cfs_throttle "suspended_us[$key]" count)"
 # Most of what a step takes, but for waits for the CPU; what it uses too much in its last it does not pay for any more.
 wall=$(($(grep -oP '5 steps, \K\d+' "$work/cfs_throttle") * 5000))
-t_range "cfs_throttle: for so long" "$(stat cfs_throttle "suspended_us[$key]" total)" $((wall > 300000 ? wall / 2 - 100000 : 1)) 6000000000
+t_range "cfs_throttle: for so long" "$(stat cfs_throttle "suspended_us[$key]" total)" $((wall > 300000 ? wall / 4 - 100000 : 1)) 6000000000
 t_range "cfs_throttle: one that wakes up in a suspended cgroup is too" "$(entries cfs_throttle 'spell_us[proxy]')" 1 40
 t_eq "cfs_throttle: on node 1" "$(grep -oP '^@suspended_us\[(proxy|mover), \d+, \K[^]]*' "$work/cfs_throttle" | sort -u)" "2, 1, 1"
 t_eq "cfs_throttle: one without a quota is not" "$(grep -c '\[loader' "$work/cfs_throttle")" 0
@@ -43,16 +43,16 @@ t_eq "cfs_throttle: nobody" "$(grep -c '^Nobody was suspended' "$work/cfs_thrott
 
 # --- wake-ups ---
 
-# Each sleep is one; so is an exec's move to another CPU, and a wait for the disk.
+# Each sleep is one, unless it is over before the thread sleeps; so is an exec's move to another CPU, and a wait for the disk.
 workload "$work/loader repeat 10 sleep 5 end" "$work/waiter cpu 0 repeat 40 sleep 5 end"
 tool wakeup_lat waiter
-t_range "wakeup_lat: the chosen thread's wake-ups" "$(entries wakeup_lat 'woken_us[waiter]')" 40 80
+t_range "wakeup_lat: the chosen thread's wake-ups" "$(entries wakeup_lat 'woken_us[waiter]')" 36 80
 t_eq "wakeup_lat: and nobody else's" "$(grep -c '^@woken_us' "$work/wakeup_lat")" 1
 t_range "wakeup_lat: the longest, on its CPU" "$(value wakeup_lat "longest_us[waiter, $(tid_of wakeup_lat 2), 0]")" 1 6000000000
 tool wakeup_lat
-t_range "wakeup_lat: all threads" "$(($(entries wakeup_lat 'woken_us[waiter]') + $(entries wakeup_lat 'woken_us[loader]')))" 50 160
+t_range "wakeup_lat: all threads" "$(($(entries wakeup_lat 'woken_us[waiter]') + $(entries wakeup_lat 'woken_us[loader]')))" 45 160
 # Three that never sleep, on one CPU, have to take turns.
-workload "$work/waiter cpu 1 map 16 steps 0 1 60 & $work/waiter cpu 1 map 16 steps 0 1 60 & $work/waiter cpu 1 map 16 steps 0 1 60; wait"
+workload "$work/waiter cpu 1 map 16 steps 0 1 1000 & $work/waiter cpu 1 map 16 steps 0 1 1000 & $work/waiter cpu 1 map 16 steps 0 1 1000; wait"
 tool wakeup_lat waiter
 t_range "wakeup_lat: sent away by each other" "$(entries wakeup_lat 'sent_away_us[waiter]')" 3 10000
 
@@ -66,12 +66,13 @@ if modprobe -q virtio_rng && [ -e /dev/hwrng ]; then
 	tool gpu_thread_numa
 	n=$(grep -oP "^@ran\[$rng, 1, reader, 0, (same|other) CPU\]: \K\d+" "$work/gpu_thread_numa" | awk '{ n += $1 } END { print n + 0 }')
 	# The kernel reads ahead: a device as quick as an emulated one may always have answered before the reader sleeps.
-	if [ "$n" = 0 ] && ! grep -q "^@ran\[$rng, " "$work/gpu_thread_numa"; then
+	if [ "$n" = 0 ] && ! grep -q "^@ran\[$rng, [^,]*, reader, " "$work/gpu_thread_numa"; then
 		t_skip "gpu_thread_numa: a device of node 1 wakes a thread on node 0" "it woke nobody"
+		t_skip "gpu_thread_numa: which never is on another node" "it woke nobody"
 	else
 		t_range "gpu_thread_numa: a device of node 1 wakes a thread on node 0" "$n" 1 800
+		t_eq "gpu_thread_numa: which never is on another node" "$(grep -oP "^@on_us\[reader, \d+, \K\d" "$work/gpu_thread_numa" | sort -u)" 0
 	fi
-	t_eq "gpu_thread_numa: which never is on another node" "$(grep -oP "^@on_us\[reader, \d+, \K\d" "$work/gpu_thread_numa" | sort -u)" 0
 else
 	t_skip "gpu_thread_numa: a device of node 1 wakes a thread on node 0" "no virtio_rng"
 	t_skip "gpu_thread_numa: which never is on another node" "no virtio_rng"
