@@ -11,6 +11,13 @@ trace $lat $err $error
 # A packet lost is sent again after so long, as the queue pairs are told.
 timeout_ns=268435456
 slow() { ev_n $lat "f[\"latency_ns\"] >= $timeout_ns"; }
+# waited N M: at least N writes waited for most of a timeout, and at most M for all of one. soft-RoCE's timer may have been set for the
+# write before, so what is lost is sent again a little sooner, and what has just been sent is sent twice.
+waited() {
+	[ "$(ev_n $lat "f[\"latency_ns\"] >= $timeout_ns / 2")" -ge "$1" ] && [ "$(slow)" -le "$2" ] && return
+	echo "# latencies: $(ev_get $lat latency_ns | sort -n | tail -12 | xargs), sent again: $(retries)"
+	return 1
+}
 # mark: since then retries and exceeded count
 mark() { retries=$(counter completer_retry_err) exceeded=$(counter retry_exceeded_err); }
 retries() { echo $(($(counter completer_retry_err) - retries)); }
@@ -25,7 +32,7 @@ mock step 50 1
 t_eq "a good link: 50 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat)" "50 50"
 # An answer that is late on a busy machine may be waited for more than once, and one that comes with the timeout is slow, though
 # nothing is sent again.
-t_range "a good link: slow are those that were sent again" "$(slow)" $(($(retries) > 0)) $(($(retries) + 1))
+t_ok "a good link: slow are those that were sent again" waited 0 $(($(retries) + 1))
 t_eq "a good link: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
 ./link loses ok random determ drop 5
@@ -34,7 +41,7 @@ mock step 40 1
 t_eq "each fifth packet lost: 40 writes" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat)" "40 40"
 t_range "each fifth packet lost: 9 of 49, or more if an answer was late" "$(./link lost)" 9 40
 t_range "each fifth packet lost: each was sent again" "$(retries)" "$(./link lost)" 80
-t_range "each fifth packet lost: slow are those that were sent again" "$(slow)" $((($(./link lost) + 1) / 2)) $(($(retries) + 1))
+t_ok "each fifth packet lost: slow are those that were sent again" waited $((($(./link lost) + 1) / 2)) $(($(retries) + 1))
 t_eq "each fifth packet lost: no error" "$(ev_n $err) $(ev_n $error)" "0 0"
 
 # --- a long way, and one that loses by chance ---
@@ -48,7 +55,7 @@ mark
 mock step 30 1
 t_eq "one of ten lost, by chance: 30 writes, no error" "$(ev_n $lat "$on_it && f[\"status\"] == \"SUCCESS\"") $(ev_n $lat) $(ev_n $err) $(ev_n $error)" "30 30 0 0"
 t_range "by chance: each was sent again" "$(retries)" "$(./link netem-lost)" 100
-t_range "by chance: some are slow, if any was sent again" "$(slow)" $(($(retries) > 0)) $(($(retries) + 1))
+t_ok "by chance: some are slow, if any was lost" waited $(($(./link netem-lost) > 0)) $(($(retries) + 1))
 ./link netem delay 0
 
 # --- a dead link ---
@@ -59,7 +66,7 @@ mock step 1 8
 t_eq "a dead link: one error, one queue pair" "$(ev_n $err 'f["first"]') $(ev_n $err "f[\"first\"] && $on_it && f[\"status\"] == \"RETRY_EXC_ERR\" && f[\"opcode\"] == \"RDMA_WRITE\"")" "1 1"
 t_eq "a dead link: with whom" "$(ev_get $err lgid 'f["first"]') $(ev_get $err rgid 'f["first"]') $(ev_get $err rqpn 'f["first"]')" "$GID $GID2 $peer"
 t_eq "a dead link: as the port counts" "$(exceeded) $(retries)" "1 6"
-t_range "a dead link: after a timeout for each try" "$(ev_get $err latency_ns 'f["first"]')" $((7 * timeout_ns)) $((100 * timeout_ns))
+t_range "a dead link: after a timeout for each try, of which the first may be short" "$(ev_get $err latency_ns 'f["first"]')" $((6 * timeout_ns)) $((100 * timeout_ns))
 settled
 t_eq "a dead link: the others are flushed" "$(ev_sum $err count 'f["status"] == "WR_FLUSH_ERR" && f["first_status"] == "RETRY_EXC_ERR"')" 7
 wait_until 20 have $error 1 1
