@@ -7,11 +7,15 @@
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 
+# What is under way when block hooks are placed would end without having begun. Builtins only: nothing is read from disk afterwards.
+disks_idle() { local f r w; for f in /sys/block/*/inflight; do read -r r w <"$f"; [ "$r$w" = 00 ] || return; done; }
+
 # trace EVENT…: loads the module and records these events in an instance of this test's own
 trace() {
 	local event
 	load "$MODULE"
 	mk_instance "kstall-$$"
+	wait_until 30 disks_idle
 	for event; do
 		ev_enable "$SYSTEM/$event"
 	done

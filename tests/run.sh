@@ -123,7 +123,7 @@ log_since() {
 
 # without_known: leaves out, of the log on standard input, the reports that are known, each up to its stack's end
 without_known() {
-	[ -n "$known" ] || { cat; return; }
+	[ -n "$known" ] || { awk -v lost="$lost" '!/kmemleak: [0-9]+ new/ || lost != ""'; return; }
 	awk -v known="$known" -v lost="$lost" '/kmemleak: [0-9]+ new/ && lost == "" { next }
 		/WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error/ { open = 1 }
 		!open { print; next }
@@ -175,6 +175,8 @@ check_memory() {
 	[ -w $kmemleak ] || return 0
 	scan_memory
 	lost=$(leaks)
+	# nor does the last look tell more than the first
+	[ -z "$lost" ] || { echo scan >$kmemleak; lost=$(leaks); }
 	[ -z "$lost" ] || printf '%s\n' "$lost" | head -200 | sed 's/^/    # /'
 	echo clear >$kmemleak
 	# after its first report lockdep looks no more

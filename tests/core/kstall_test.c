@@ -26,11 +26,9 @@
 #define CREATE_TRACE_POINTS
 #include "kstall_test_events.h"
 
-static unsigned int init_ms, exit_ms;
-module_param(init_ms, uint, 0444);
-MODULE_PARM_DESC(init_ms, "init sleeps so long before it begins (default 0)");
-module_param(exit_ms, uint, 0644);
-MODULE_PARM_DESC(exit_ms, "exit sleeps so long after it is done (default 0)");
+static bool hold;
+module_param(hold, bool, 0644);
+MODULE_PARM_DESC(hold, "init waits before it begins, and exit after it is done, for 0 (default 0)");
 static bool fail_init;
 module_param(fail_init, bool, 0444);
 MODULE_PARM_DESC(fail_init, "init undoes all and fails (default 0)");
@@ -416,7 +414,8 @@ static int __init kstall_test_init(void)
 	if (!page)
 		return -ENOMEM;
 	own_folio = page_folio(page);
-	msleep(init_ms);
+	while (READ_ONCE(hold))
+		msleep(20);
 	kstall.update = kt_update;
 	ret = kstall_init();
 	if (ret)
@@ -444,7 +443,8 @@ static void __exit kstall_test_exit(void)
 	reenter_stop();
 	kstall_exit();
 	folio_put(own_folio);
-	msleep(exit_ms);
+	while (READ_ONCE(hold))
+		msleep(20);
 }
 
 module_init(kstall_test_init);

@@ -35,7 +35,8 @@ ev_awk() {
 # field KIND NAME FIELD: of the status file
 field() { status_field kstall_test "$@"; }
 event_state() { field event "$1" state; }
-event_is() { [ "$(event_state "$1")" = "$2" ]; }
+# An event is armed or idle as soon as somebody wants it to be; a hook when it is.
+hook_is() { [ "$(field hook "$1" state)" = "$2" ]; }
 
 # no_probes: no kprobe is placed on the target. Enabling waits for the hooks, disabling does not.
 no_probes() { ! grep -q 'target_' $dbg/kprobes/list; }

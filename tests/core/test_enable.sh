@@ -84,13 +84,17 @@ INSTANCE=$a disable kt_entry
 
 # --- enabled before init ran ---
 
+# Parameters come a little later than events.
+go_on() { wait_until 30 eval "echo 0 >$params/hold"; }
+at_exit eval "echo 0 2>/dev/null >$params/hold"
 events_there() { [ -e "$b/events/kstall_test/kt_entry/enable" ]; }
 unload kstall_test
 ev_clear
-insmod ./kstall_test.ko init_ms=2000 &
+insmod ./kstall_test.ko hold=1 &
 t_ok "the module is loaded, its init runs" wait_until 10 events_there
 t_ok "enabling before it is done succeeds" enable kt_entry kt_tick
 t_fails "it is not done yet" test -e $dbg/kstall_test/status
+go_on
 wait $!
 call quick 7 10
 call tick 7 10
@@ -99,7 +103,7 @@ t_eq "users are counted" "$(field event kt_entry users) $(field event kt_tick us
 
 # --- enabled after exit ran ---
 
-echo 2000 >$params/exit_ms
+echo 1 >$params/hold
 rmmod kstall_test &
 gone() { [ ! -e $dbg/kstall_test ]; }
 t_ok "exit undoes everything though 2 events are enabled" wait_until 10 gone
@@ -107,14 +111,16 @@ t_ok "no probe is left" wait_until 10 no_probes
 enable kt_pair kt_span 2>/dev/null
 disable kt_entry 2>/dev/null
 t_ok "enabling after exit arms nothing" wait_until 10 no_probes
+go_on
 wait $!
 t_eq "and does not disturb the end" $? 0
 
 # --- enabled, and init fails ---
 
-insmod ./kstall_test.ko init_ms=2000 fail_init=1 2>/dev/null &
+insmod ./kstall_test.ko hold=1 fail_init=1 2>/dev/null &
 t_ok "an init that will fail runs" wait_until 10 events_there
 t_ok "enabling succeeds" enable kt_entry kt_span
+go_on
 wait $!
 t_fails "init has failed" is_loaded kstall_test
 t_ok "no probe is left" wait_until 10 no_probes

@@ -73,8 +73,10 @@ raw=('bpftrace rawtracepoint' 'bpftrace rawtracepoint: values' 'bpftrace rawtrac
 if bpftrace -l 'rawtracepoint:sched_switch' 2>/dev/null | grep -q .; then
 	ev_enable io_uring_trace/io_uring_req_done
 	program='
-		rawtracepoint:io_uring_req_done { @u[arg1] = count(); }
-		rawtracepoint:io_uring_req_done /arg2 == 0 && arg3 == 0 && arg0 > 0/ { @nops = count(); }'
+		rawtracepoint:io_uring_req_done {
+			@u[arg1] = count();
+			if (arg2 == 0 && arg3 == 0 && arg0 > 0) { @nops = count(); }
+		}'
 	t_ok "${raw[0]}" bpf "$program"
 	t_eq "${raw[1]}" "$(keys) $(value nops)" "$want 11"
 	ev_disable io_uring_trace/io_uring_req_done

@@ -198,12 +198,14 @@ static struct {
 	u64 ms;
 } waker;
 
-/* Is that thread of ours asleep in io_uring_enter()? */
-static bool asleep_in_enter(pid_t tid)
+#define NOT_ASLEEP	-2
+
+/* The system call in which that thread of ours sleeps, -1: in none, NOT_ASLEEP */
+static int sleeps_in(pid_t tid)
 {
 	char path[64], line[256] = "";
 	FILE *f;
-	int nr = -1;
+	int nr = NOT_ASLEEP;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
 	f = fopen(path, "r");
@@ -212,13 +214,34 @@ static bool asleep_in_enter(pid_t tid)
 	if (fgets(line, sizeof(line), f))
 		sscanf(line, "%d", &nr);
 	fclose(f);
-	return nr == __NR_io_uring_enter;
+	return nr;
+}
+
+static pid_t sq_thread(const struct io_uring *ring)
+{
+	char path[64], line[256];
+	int tid = -1, i;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", ring->ring_fd);
+	/* -1 while somebody holds the ring's lock */
+	for (i = 0; i < 1000 && tid <= 0; i++) {
+		f = fopen(path, "r");
+		if (!f)
+			die("cannot open %s", path);
+		while (fgets(line, sizeof(line), f) && sscanf(line, "SqThread: %d", &tid) != 1)
+			;
+		fclose(f);
+	}
+	if (tid <= 0)
+		die("no SqThread in %s", path);
+	return tid;
 }
 
 /* Lets the waiter sleep for so long before it wakes the SQPOLL thread. */
 static void *wake_later(void *unused)
 {
-	while (!asleep_in_enter(waker.tid))
+	while (sleeps_in(waker.tid) != __NR_io_uring_enter)
 		sleep_ms(1);
 	sleep_ms(waker.ms);
 	sys("wake", enter(waker.ring, 0, 0, IORING_ENTER_SQ_WAKEUP));
@@ -242,6 +265,9 @@ static void cmd_sqpoll_wait(char **arg)
 	waker.ms = number(arg[1]);
 	for (i = 0; i < n; i++) {
 		while (!(__atomic_load_n(ring.sq.kflags, __ATOMIC_ACQUIRE) & IORING_SQ_NEED_WAKEUP))
+			sleep_ms(1);
+		/* It looks a last time after it has said so, and would take what it finds. */
+		while (sleeps_in(sq_thread(&ring)) == NOT_ASLEEP)
 			sleep_ms(1);
 		for (j = 0; j < 8; j++)
 			add_nop(&ring, j);

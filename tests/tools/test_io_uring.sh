@@ -23,6 +23,7 @@ load io_uring_trace
 # --- latency ---
 
 workload "$fio --number_ios=101"
+begin=$(date +%s)
 tool io_uring_lat
 pid=$(grep -oP '^@total_us\[fio, \K\d+' "$work/io_uring_lat")
 t_eq "io_uring_lat: the first line says what and from which duration on" \
@@ -33,9 +34,9 @@ for part in queue wq exec; do
 done
 
 now=$(date +%s) said=$(grep -oP '^\d{4}-\S+ \S+ \S+(?= is )' "$work/io_uring_lat")
-t_range "io_uring_lat: wall-clock time" "$(date -d "$said" +%s)" $((now - 100)) "$now"
+t_range "io_uring_lat: wall-clock time" "$(date -d "$said" +%s)" $((begin - 2)) "$now"
 mono=$(grep -oP ' is \K\d+(?=\.\d{6} s of CLOCK_MONOTONIC)' "$work/io_uring_lat")
-t_range "io_uring_lat: and CLOCK_MONOTONIC" "$((now - mono - $(date -d "$(uptime -s)" +%s)))" -1 100
+t_range "io_uring_lat: and CLOCK_MONOTONIC" "$((mono + $(date -d "$(uptime -s)" +%s)))" $((begin - 2)) $((now + 1))
 
 echo 3600000000000 >/sys/module/io_uring_trace/parameters/io_uring_req_done_min_ns
 ../../scripts/io_uring_lat.bt >"$work/min" 2>&1 &
