@@ -76,7 +76,7 @@ with_bpftrace() {
 	kill -INT $tracer
 	wait $tracer || true
 	seen=$(sed -n 's/^@n: //p' "$out")
-	say "${name}_lost" "$(awk '/^Lost [0-9]+ events/ { n += $2 } END { print n + 0 }' "$out")"
+	[ "$name" != printed ] || say printed_lost "$(awk '/^Lost [0-9]+ events/ { n += $2 } END { print n + 0 }' "$out")"
 	[ "${seen:-0}" -ge $((heard * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((heard * N))"; return 1; }
 }
 
