@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # A soft-RoCE device rxe0 on a network interface that leads nowhere, on top of lib.sh. Its GID 1 is ::ffff:10.9.0.1.
 
-# Needs the modules rdma_rxe and dummy; some kernels come with a dummy0.
+# Some kernels' dummy comes with a dummy0.
 rxe_up() {
+	modprobe -a rdma_rxe dummy || return
 	[ -d /sys/class/net/dummy0 ] || ip link add dummy0 type dummy || return
 	ip addr replace 10.9.0.1/24 dev dummy0
 	ip link set dummy0 up
