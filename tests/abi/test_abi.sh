@@ -2,7 +2,7 @@
 # description: the events' fields and arguments are what users rely on, and no event is mistaken for one of the kernel's
 . ../lib.sh
 
-mapfile -t modules < <(cd ../.. && ls -d *_trace)
+mapfile -t modules < <(cd ../.. && printf '%s\n' *_trace)
 kernels=tracepoints.$(uname -r) # made by make
 [ -s "$kernels" ] || bail "no $kernels"
 plan $((${#modules[@]} * 7))

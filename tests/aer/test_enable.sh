@@ -24,6 +24,7 @@ ev_enable aer
 at_exit eval 'is_loaded aer_trace && ev_disable aer'
 while [ ! -e "$work/stop" ] && python3 ./aer.py storm 100 "$NIC" 0x41; do :; done &
 load=$!
+# shellcheck disable=SC2016 # eval's
 at_exit eval 'kill $load 2>/dev/null'
 for round in 1 2 3; do
 	sleep 2

@@ -238,6 +238,7 @@ bench_nop() {
 	subject nop io_uring_trace io_uring_trace io_uring_req_done total_ns io_submit_sqes ./nops "$N"
 	parameters='max_requests=131072'
 	kstall_cases
+	# shellcheck disable=SC2317 # called by what comes next
 	in_flight() {
 		for n in $IN_FLIGHT; do
 			operation=(./nops "$N" $((n - 1)))

@@ -116,7 +116,7 @@ actor() {
 		"step_$1" >>"$work/$1.out" 2>&1 && echo >>"$work/$1"
 	done
 }
-steps() { cat "$work/$1" 2>/dev/null | wc -l; }
+steps() { { wc -l <"$work/$1" || echo 0; } 2>/dev/null; }
 
 # --- before: everything was loaded once, and is gone ---
 
@@ -164,6 +164,7 @@ touch "$work/stop"
 some_left() { for pid in "${pids[@]}"; do kill -0 "$pid" 2>/dev/null && return; done; }
 none_left() { ! some_left; }
 if t_ok "all come to an end" wait_until 120 none_left; some_left; then
+	# shellcheck disable=SC2009 # the other way round
 	ps -eo pid,ppid,stat,wchan:30,args | grep -v ' \[' | diag
 	for pid in $(pgrep -g 0); do cat "/proc/$pid/comm" "/proc/$pid/stack"; done | diag
 	bail "somebody does not"

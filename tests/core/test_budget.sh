@@ -52,8 +52,8 @@ rings=$(grep -c ' objpool_init$' /proc/kallsyms)
 
 sum=0 wrong=0 checked=0
 for m in "${modules[@]}"; do
-	system=$(ls -d $TRACEFS/events/{"$m","${m%_trace}"} 2>/dev/null | tail -1)
-	system=${system##*/}
+	system=$m
+	[ -e "$TRACEFS/events/$m" ] || system=${m%_trace}
 	for e in $(events "$m"); do
 		[ -e "$INSTANCE/events/$system/$e" ] || { t_fail "$m $e: is an event"; continue; }
 		ev_enable "$system/$e"
