@@ -181,16 +181,17 @@ echo 1 >/sys/devices/system/cpu/cpu1/online 2>/dev/null
 echo nop >$TRACEFS/current_tracer
 t_ok "all of them can be unloaded" unload_all
 settle
-# What bpf and perf let go of is freed by workers, later.
+# Of what each load and each listener takes (some 100 KiB) nothing may stay; bpftrace and perf leave caches behind, and what they
+# let go of is freed by workers, later.
+most=(16384 1024 4096)
 grown() { echo $(($(kib SUnreclaim) - slab)) $(($(kib Percpu) - percpu)) $(($(kib VmallocUsed) - vmalloc)); }
-flat() { read -r a b c < <(grown); [ "$a" -le 16384 ] && [ "$b" -le 1024 ] && [ "$c" -le 4096 ]; }
+flat() { read -r a b c < <(grown); [ "$a" -le "${most[0]}" ] && [ "$b" -le "${most[1]}" ] && [ "$c" -le "${most[2]}" ]; }
 wait_until 60 flat
 read -r slab percpu vmalloc < <(grown)
 echo "# steps: $(for actor in $actors; do echo "$actor=$(steps "$actor")"; done | xargs)"
-# Of what each load and each listener takes (some 100 KiB) nothing may stay; bpftrace and perf leave caches behind.
-t_range "KiB that slabs have grown by" "$slab" -999999 16384
-t_range "KiB that per-CPU memory has grown by" "$percpu" -999999 1024
-t_range "KiB that vmalloc has grown by" "$vmalloc" -999999 4096
+t_range "KiB that slabs have grown by" "$slab" -999999 "${most[0]}"
+t_range "KiB that per-CPU memory has grown by" "$percpu" -999999 "${most[1]}"
+t_range "KiB that vmalloc has grown by" "$vmalloc" -999999 "${most[2]}"
 t_eq "nothing of ours is left" "$(grep -E "$(IFS='|'; echo "${modules[*]}")" /proc/modules /sys/kernel/debug/kprobes/list $TRACEFS/enabled_functions)" ""
 rxe_down
 for module in mock_ib mock_gpu rdma_rxe; do rmmod $module; done
