@@ -123,8 +123,8 @@ log_since() {
 
 # without_known: leaves out, of the log on standard input, the reports that are known, each up to its stack's end
 without_known() {
-	[ -n "$known" ] || { awk -v lost="$lost" '!/kmemleak: [0-9]+ new/ || lost != ""'; return; }
 	awk -v known="$known" -v lost="$lost" '/kmemleak: [0-9]+ new/ && lost == "" { next }
+		known == "" { print; next }
 		/WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error/ { open = 1 }
 		!open { print; next }
 		{ report = report $0 "\n" }
