@@ -29,7 +29,7 @@ struct iq_port_event {
 struct iq_device {
 	struct list_head node;
 	struct ib_event_handler handler;
-	spinlock_t lock;
+	spinlock_t lock;	/* events */
 	struct list_head events;
 	struct work_struct work;
 	struct iq_sweep sweep;

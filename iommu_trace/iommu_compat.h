@@ -14,7 +14,10 @@
 #include <linux/memremap.h>
 #include <linux/swiotlb.h>
 
-/* Has somebody set functions of his own for it? A kernel without GART and the like knows none; v6.12 renamed the option. */
+/*
+ * Has somebody set functions of his own for it? A kernel without GART and the like knows none;
+ * v6.12 renamed the option.
+ */
 static inline bool it_dma_ops(struct device *dev)
 {
 #if defined(CONFIG_DMA_OPS) || defined(CONFIG_ARCH_HAS_DMA_OPS)

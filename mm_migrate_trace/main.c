@@ -146,7 +146,7 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 /* RT kernels have no huge pages: there only the allocations in the kernel are told. */
 #define THP_HOOKS	(IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? BIT_ULL(H_THP) : 0)
 
-/* On x86 interrupts flush the others' TLBs; elsewhere it is the hardware, or functions not known. */
+/* On x86 interrupts flush the others' TLBs; elsewhere the hardware, or functions not known. */
 #ifdef CONFIG_X86
 #define FLUSH_HOOK	BIT_ULL(H_FLUSH)
 #define SHOOTDOWN								\

@@ -103,8 +103,8 @@ static inline void kstall_name_copy(char *dst, const char *src)
 }
 
 /*
- * kstall_symbol_at() - "function [module]" of a kernel address, "?" where there is none: "%ps" alone
- * would print the address then. Any context.
+ * kstall_symbol_at() - "function [module]" of a kernel address, "?" where there is none: "%ps"
+ * alone would print the address then. Any context.
  */
 static inline void kstall_symbol_at(char *buf, size_t size, const void *addr)
 {

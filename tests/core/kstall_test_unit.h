@@ -174,7 +174,7 @@ static void ut_full(struct ut *ut)
 	for_each_online_cpu(cpu)
 		smp_call_function_single(cpu, ut_hold_back, &t, 1);
 	n = ut_fill(&t);
-	ut_check(ut, n >= 100 && n <= t.nr_nodes, "full: holds its capacity whatever CPUs hold back");
+	ut_check(ut, n >= 100 && n <= t.nr_nodes, "full: holds its capacity, other CPUs or not");
 	for (i = 0; i < 10; i++)
 		ut_insert(&t, n + 1 + i, 0);
 	/* The task may have moved to a CPU that still had some: then fewer were refused. */
@@ -186,7 +186,7 @@ static void ut_full(struct ut *ut)
 	ut_eq(ut, good, n, "full: what it holds is unharmed");
 	for (i = 0; i < 10; i++)
 		ut_take(&t, n + 1 + i, 0);
-	ut_check(ut, !kstall_inflight_in_use(&t) && ut_intact(&t), "full: emptied, no node is lost");
+	ut_check(ut, !kstall_inflight_in_use(&t) && ut_intact(&t), "full: emptied, none is lost");
 	ut_check(ut, ut_fill(&t) >= 100, "full: holds its capacity again");
 	kstall_inflight_free(&t);
 }
@@ -238,7 +238,7 @@ static void ut_delta(struct ut *ut)
 	back = kstall_delta(58, 100);
 	preempt_enable();
 	ut_check(ut, forward == 42 && !back, "delta: a difference, never negative");
-	ut_check(ut, kstall_percpu_sum(kstall.clamped, value) > clamped, "delta: clamps are counted");
+	ut_check(ut, kstall_percpu_sum(kstall.clamped, value) > clamped, "delta: and counted");
 }
 
 /* ---- folding ---- */
@@ -286,8 +286,8 @@ static u64 ut_summaries(u64 *nr)
 
 static void ut_fold(struct ut *ut)
 {
-	u64 i, nr, sum, told = 0, t0 = NSEC_PER_SEC;
 	UT_FOLD(f, 64);
+	u64 i, nr, sum, told = 0, t0 = NSEC_PER_SEC;
 
 	if (kstall_inflight_alloc(&f.table)) {
 		ut_check(ut, false, "fold: allocated");
@@ -328,7 +328,7 @@ static void ut_fold(struct ut *ut)
 	for (i = 0; i < 1000; i++)
 		told += ut_hit(&f, i, t0) + ut_hit(&f, i, t0);
 	kstall_fold_sweep(&f, U64_MAX);
-	ut_eq(ut, told + ut_summaries(&nr), 2000, "fold: with the table full no occurrence is lost");
+	ut_eq(ut, told + ut_summaries(&nr), 2000, "fold: table full, none is lost");
 	kstall_inflight_free(&f.table);
 }
 
@@ -346,8 +346,8 @@ struct ut_lane {
 	int irq_cpu;
 	call_single_data_t csd;
 	struct completion done;
-	u64 produced;		/* by the kthread */
-	u64 consumed;		/* by the interrupt */
+	u64 produced;		/* by the kthread; released when it is in the table */
+	u64 consumed;		/* by the interrupt; released when it is out of it */
 	u64 adds, irq_adds;
 	u64 told, irq_told;	/* fold: told to emit now */
 	u64 hits, irq_hits;
@@ -370,7 +370,7 @@ static void ut_interrupt(struct ut_lane *lane)
 static void ut_table_irq(void *data)
 {
 	struct ut_lane *lane = data;
-	u64 until = smp_load_acquire(&lane->produced);
+	u64 until = smp_load_acquire(&lane->produced);	/* by ut_table_thread() */
 	u64 own = ut_key(lane, 3, 0);
 
 	while (lane->consumed < until) {
@@ -378,7 +378,7 @@ static void ut_table_irq(void *data)
 
 		lane->irq_errors += !ut_take(lane->t, ut_key(lane, 2, i), i);
 		lane->irq_adds += ut_add(lane->t, i % UT_SHARED);
-		smp_store_release(&lane->consumed, i + 1);
+		smp_store_release(&lane->consumed, i + 1);	/* to ut_table_thread() */
 	}
 	lane->irq_errors += !ut_insert(lane->t, own, 5) || !ut_take(lane->t, own, 5);
 }
@@ -395,14 +395,16 @@ static int ut_table_thread(void *data)
 			continue;
 		lane->errors += !ut_insert(lane->t, ut_key(lane, 1, i), i + UT_BEHIND);
 		lane->errors += !ut_insert(lane->t, ut_key(lane, 2, i), i);
-		smp_store_release(&lane->produced, i + 1);
+		smp_store_release(&lane->produced, i + 1);	/* to ut_table_irq() */
 		lane->adds += ut_add(lane->t, i % UT_SHARED);
 		ut_interrupt(lane);
+		/* by ut_table_irq() */
 		while (i + 1 - smp_load_acquire(&lane->consumed) >= UT_LANE) {
 			ut_interrupt(lane);
 			cond_resched();
 		}
 	}
+	/* by ut_table_irq() */
 	while (smp_load_acquire(&lane->consumed) < UT_ROUNDS) {
 		ut_interrupt(lane);
 		cond_resched();
@@ -571,8 +573,8 @@ static int ut_idle_thread(void *data)
 /* What happens when an event is disabled whose hooks serve another one, too. */
 static void ut_free_busy(struct ut *ut)
 {
-	struct task_struct *task[2];
 	UT_TABLE(t, 4096);
+	struct task_struct *task[2];
 	int i, intact = 0;
 
 	for (i = 0; i < 2; i++)

@@ -18,7 +18,10 @@ static DEFINE_MUTEX(other);
 static DEFINE_SPINLOCK(spin);
 static int __rcu *shared;
 static unsigned int eight = 8;
-/* Behind the array is memory of our own: KASAN, which reports once and puts lockdep to sleep, has nothing to say. */
+/*
+ * Behind the array is memory of our own: KASAN, which reports once and puts lockdep to sleep, has
+ * nothing to say.
+ */
 static struct {
 	unsigned int few[8];
 	unsigned int more[8];

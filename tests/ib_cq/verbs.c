@@ -123,7 +123,8 @@ static void open_device(int i)
 	alloc.response = (uintptr_t)&alloc_resp;
 	must(ALLOC_PD, alloc, alloc_resp);
 	dev->pd = alloc_resp.pd_handle;
-	buf = buf ?: mmap(NULL, BUF_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	buf = buf ?: mmap(NULL, BUF_SIZE, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (buf == MAP_FAILED)
 		die("mmap");
 }
@@ -540,7 +541,8 @@ static void do_mr(int n)
 /* n pages on demand: a write into them faults them in, taking them away invalidates. */
 static void do_odp(int n)
 {
-	char *mem = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *mem = mmap(NULL, n * 4096, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t key;
 	int i, ret;
 
@@ -572,7 +574,7 @@ static void do_odp(int n)
 	madvise(mem, n * 4096, MADV_DONTNEED);
 }
 
-/* n pages that mock_ib faults in for a device that has on-demand paging; then they are taken away. */
+/* n pages that mock_ib faults in for a device with on-demand paging; then they are taken away. */
 static void do_mockodp(int n)
 {
 	char *mem = mmap((void *)0x10000000, n * 4096, PROT_READ | PROT_WRITE,

@@ -105,7 +105,7 @@ static void add_nop(struct io_uring *ring, u64 user_data)
 	get_sqe(ring, user_data)->opcode = IORING_OP_NOP;
 }
 
-/* Waits for @n completions; prints each if asked to. Return: how many were as asked, result >= 0. */
+/* Waits for @n completions; prints each if asked to. Return: how many were as asked (>= 0). */
 static unsigned int reap(struct io_uring *ring, unsigned int n, bool print)
 {
 	struct io_uring_cqe *cqe;
@@ -172,7 +172,10 @@ static void cmd_short_submit(char **arg)
 	printf("to_submit=6 submitted=%d\n", ret);
 }
 
-/* bad-index: the third of six says it is entry 1000. Set up by hand: liburing makes rings without an array. */
+/*
+ * bad-index: the third of six says it is entry 1000. Set up by hand: liburing makes rings without
+ * an array.
+ */
 static void cmd_bad_index(char **arg)
 {
 	struct io_uring_params p = {};
@@ -409,7 +412,8 @@ static char *scattered(u64 size)
 	sys("ftruncate", ftruncate(fd, 4096));
 	buf = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	for (i = 0; i < size; i += 4096)
-		if (mmap(buf + i, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+		if (mmap(buf + i, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+		    MAP_FAILED)
 			die("mmap");
 	return buf;
 }
@@ -451,8 +455,9 @@ static void do_batch(struct io_uring *ring, const struct io *io, u64 first, u64 
  */
 static void cmd_io(char **arg)
 {
-	struct io io = { .write = !strcmp(arg[0], "write"), .count = number(arg[2]), .size = number(arg[3]),
-			 .depth = number(arg[4]), .user_data = number(arg[5]) };
+	struct io io = { .write = !strcmp(arg[0], "write"), .count = number(arg[2]),
+			 .size = number(arg[3]), .depth = number(arg[4]),
+			 .user_data = number(arg[5]) };
 	unsigned int open_flags = O_DIRECT, ring_flags = 0;
 	char *file = arg[1];
 	struct io_uring ring;
@@ -491,8 +496,8 @@ static void cmd_io(char **arg)
 }
 
 /*
- * fsync FILE BYTES: writes so much (no io_uring) and, when told by a line on stdin, syncs it; over blocks that the file
- * has already, so that the sync has nothing else to do
+ * fsync FILE BYTES: writes so much (no io_uring) and, when told by a line on stdin, syncs it; over
+ * blocks that the file has already, so that the sync has nothing else to do
  */
 static void cmd_fsync(char **arg)
 {

@@ -28,7 +28,9 @@ static struct dentry *dir;
 
 static noinline void emit(void)
 {
-	struct it_map_call call = { .start_ns = kstall_now(), .addr = 4096, .bytes = 4096, .nents = 1 };
+	struct it_map_call call = {
+		.start_ns = kstall_now(), .addr = 4096, .bytes = 4096, .nents = 1
+	};
 	struct it_parts parts = { };
 	struct kstall_dma_map e = { .id = KSTALL_ID_CURRENT, .call = &call, .parts = &parts };
 

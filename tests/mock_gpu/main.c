@@ -330,8 +330,9 @@ static int mock_entity_new(struct mock_file *mf, struct mock_entity *args)
 }
 
 /*
- * Its memory stays until the rings are stopped: a ring's thread of 6.1 completes ->entity_idle after
- * it has run the last job, which drm_sched_entity_fini() waits for since 2fdb8a8f07c2 (v6.2) only.
+ * Its memory stays until the rings are stopped: a ring's thread of 6.1 completes ->entity_idle
+ * after it has run the last job, which drm_sched_entity_fini() waits for since 2fdb8a8f07c2 (v6.2)
+ * only.
  */
 static void mock_entity_free(struct mock_file *mf, u32 id)
 {
@@ -360,7 +361,7 @@ static int mock_entity_kill(struct mock_file *mf, u32 id)
 	while (spsc_queue_count(&ent->job_queue) && !READ_ONCE(ent->dependency)) {
 		if (++ms > 30000)
 			return -EBUSY;
-		msleep(1);
+		usleep_range(1000, 2000);
 	}
 	mock_entity_free(mf, id);
 	return 0;

@@ -62,7 +62,7 @@ static DEFINE_MUTEX(lock);	/* all below */
 static struct ib_device *devs[2];	/* the second is NULL if there is no peer */
 static char result[512];
 static struct pair pair;	/* of the command that runs */
-static struct pair left;	/* that fail or open left, until close; none if its dev[0] is NULL */
+static struct pair left;	/* by fail or open, until close; none if its dev[0] is NULL */
 
 static __printf(1, 2) void say(const char *fmt, ...)
 {
@@ -300,7 +300,8 @@ static int do_write(const struct args *a)
 		bool signal = i % a->k == 0 || i == a->n;
 
 		signaled += signal;
-		ret = post_write(p, 100, p->pd[1]->unsafe_global_rkey, signal ? IB_SEND_SIGNALED : 0);
+		ret = post_write(p, 100, p->pd[1]->unsafe_global_rkey,
+				 signal ? IB_SEND_SIGNALED : 0);
 	}
 	ret = ret ?: await(p);
 	say("posted=%u signaled=%u done=%d failed=%d", a->n, signaled, atomic_read(&p->done),
@@ -418,7 +419,8 @@ static int do_fail(const struct args *a)
 	unsigned int i;
 	int ret;
 
-	ret = p->dev[0] ? -EBUSY : pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
+	ret = p->dev[0] ? -EBUSY :
+	      pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_SUCH_QP);
 	if (ret)
 		return ret;
 	expect(p, a->n);
