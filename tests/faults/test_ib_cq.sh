@@ -9,7 +9,6 @@
 . ../rxe.sh
 
 # With a device: the module has memory for each.
-modprobe -a dummy rdma_rxe
 at_exit rxe_down
 rxe_up || bail "no rxe0"
 
