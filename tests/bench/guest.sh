@@ -241,6 +241,7 @@ bench_nop() {
 	kstall_cases
 	# shellcheck disable=SC2317 # called by what comes next
 	in_flight() {
+		local operation
 		for n in $IN_FLIGHT; do
 			operation=(./nops "$N" $((n - 1)))
 			measure "$1_$n"
@@ -256,7 +257,6 @@ bench_nop() {
 	export BPFTRACE_MAP_KEYS_MAX=131072
 	with_bpftrace tracepoints "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }" in_flight
-	operation=(./nops "$N")
 	with_bpftrace printed "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $print, nsecs - @s[args->req]); delete(@s[args->req]); }"
 }
