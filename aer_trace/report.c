@@ -273,7 +273,12 @@ static void aer_cor_hit(struct aer_cor *c)
 #define TLP_FMT_DATA	2
 #define TLP_FMT_PREFIX	4
 
-/* PCIe 5.0 table 2-3: what fmt and type say; the second is with data. */
+static bool aer_tlp_is_message(u8 type)
+{
+	return (type & 0x18) == 0x10;
+}
+
+/* PCIe 6.0 table 2-3: what fmt and type say; the second is with data. */
 static const char *aer_tlp_type(u8 fmt, u8 type)
 {
 	static const char * const names[][2] = {
@@ -281,12 +286,12 @@ static const char *aer_tlp_type(u8 fmt, u8 type)
 		[0x02] = { "IORd", "IOWr" }, [0x04] = { "CfgRd0", "CfgWr0" },
 		[0x05] = { "CfgRd1", "CfgWr1" }, [0x0a] = { "Cpl", "CplD" },
 		[0x0b] = { "CplLk", "CplDLk" }, [0x0c] = { NULL, "FetchAdd" },
-		[0x0d] = { NULL, "Swap" }, [0x0e] = { NULL, "CAS" },
+		[0x0d] = { NULL, "Swap" }, [0x0e] = { NULL, "CAS" }, [0x1b] = { NULL, "DMWr" },
 	};
 
 	if (fmt & TLP_FMT_PREFIX)
 		return "prefix";
-	if (type & 0x10)
+	if (aer_tlp_is_message(type))
 		return fmt & TLP_FMT_DATA ? "MsgD" : "Msg";
 	return (type < ARRAY_SIZE(names) ? names[type][!!(fmt & TLP_FMT_DATA)] : NULL) ?: "?";
 }
@@ -301,12 +306,14 @@ static void aer_tlp_decode(struct kstall_aer_uncor *u, const u32 *dw)
 	u->tlp_type = aer_tlp_type(fmt, type);
 	if (fmt & TLP_FMT_PREFIX)
 		return;
-	u->tlp_bytes = ((dw[0] & 0x3ff) ?: 1024) * 4;
+	/* The length is that of the data, or of what a read asks for; else reserved. */
+	if (fmt & TLP_FMT_DATA || type <= 0x05)
+		u->tlp_bytes = ((dw[0] & 0x3ff) ?: 1024) * 4;
 	u->tlp_requester = id >> 16;
 	u->tlp_tag = id >> 8 & 0xff;
 	if (completion)
 		u->tlp_completer = dw[1] >> 16;
-	else if (type <= 0x02 || (type >= 0x0c && type <= 0x0e))
+	else if (type <= 0x02 || (type >= 0x0c && type <= 0x0e) || type == 0x1b)
 		u->tlp_addr = (fmt & TLP_FMT_4DW ? (u64)dw[2] << 32 | dw[3] : dw[2]) & ~3ULL;
 }
 
