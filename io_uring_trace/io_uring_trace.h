@@ -93,11 +93,12 @@ struct wb_throttle_call {
 	unsigned long nvcsw;
 };
 
-/* __filemap_fdatawait_range(), folio_wait_writeback(); the inode may be gone at return */
+/* __filemap_fdatawait_range(), folio_wait_writeback(); inode and folio may be gone at return */
 struct wb_wait_call {
 	u64 start_ns;
 	unsigned long nvcsw;
 	u64 ino;
+	u64 pages;
 	char sb[32];
 	char dev[32];
 };

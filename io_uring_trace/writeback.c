@@ -97,10 +97,12 @@ void wb_range_return(void *data, struct pt_regs *regs)
 bool wb_folio_enter(void *data, struct pt_regs *regs)
 {
 	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
+	struct wb_wait_call *call = data;
 
 	if (!folio_test_writeback(folio))
 		return false;
-	wb_wait_begin(data, folio_mapping(folio));
+	call->pages = folio_nr_pages(folio);
+	wb_wait_begin(call, folio_mapping(folio));
 	return true;
 }
 
@@ -116,11 +118,11 @@ void wb_folio_return(void *data, struct pt_regs *regs)
 		return;
 	wait_ns = kstall_delta(kstall_now(), call->start_ns);
 	if (!kstall_inflight_find(&wb_waits, (unsigned long)current, &slot)) {
-		wb_wait_emit(call, WB_WAIT_FOLIO, wait_ns, 1);
+		wb_wait_emit(call, WB_WAIT_FOLIO, wait_ns, call->pages);
 		return;
 	}
 	sum = slot.rec;
 	sum->wait_ns += wait_ns;
-	sum->pages++;
+	sum->pages += call->pages;
 	kstall_inflight_unlock(&slot);
 }
