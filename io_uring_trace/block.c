@@ -15,9 +15,8 @@
 #include "io_uring_trace.h"
 #include "io_uring_trace_events.h"
 
-/* A bio chain or a list of merged bios is followed this far. */
+/* A bio chain is followed this far. */
 #define URING_MAX_CHAIN		8
-#define URING_MAX_MERGED	256
 
 /* Static completion functions of direct I/O; 0 where the kernel has none by this name. */
 static struct {
@@ -96,7 +95,10 @@ static const void *uring_bio_kiocb(const struct bio *bio)
 	return get_kernel_nofault(kiocb, dio) ? NULL : kiocb;
 }
 
-/* The io_kiocb begins with the kiocb (cmd_to_io_kiocb(), io_uring_types.h). */
+/*
+ * The io_kiocb begins with the kiocb (cmd_to_io_kiocb(), io_uring_types.h). Who it is for is known
+ * to the request: what a cgroup's io.max held back is queued by a kworker (blk-throttle.c).
+ */
 static bool uring_attribute_exact(struct uring_bio *rec, const void *kiocb)
 {
 	const struct uring_req *req;
@@ -111,6 +113,8 @@ static bool uring_attribute_exact(struct uring_bio *rec, const void *kiocb)
 	rec->opcode = req->opcode;
 	rec->sqpoll = req->sqpoll;
 	rec->attribution = URING_ATTR_EXACT;
+	rec->cpu_node = req->cpu_node;
+	rec->who = req->who;
 	kstall_inflight_unlock(&slot);
 	return true;
 }
@@ -162,7 +166,8 @@ KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 
 	if (!uring_attribute_exact(&rec, uring_bio_kiocb(bio)))
 		uring_attribute_window(&rec);
-	kstall_who_read(&rec.who, rec.ctx ? uring_owner(current) : current);
+	if (!rec.who.tgid)
+		kstall_who_read(&rec.who, rec.ctx ? uring_owner(current) : current);
 	uring_bio_store(bio, &rec);
 }
 
@@ -259,7 +264,9 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 			     u64 sector, u64 bytes)
 {
 	const struct request_queue *q = c->rq->q;
-	u64 device_ns = kstall_delta(c->now, c->times.issue_ns);
+	/* A disk that is gone fails what is in its queue without it being issued. */
+	u64 issue_ns = c->times.issue_ns ?: c->now;
+	u64 device_ns = kstall_delta(c->now, issue_ns);
 	struct kstall_io_uring_block e = {
 		.id = { .dev = q->disk ? q->disk->disk_name : NULL, .dev_node = q->node,
 			.cpu_node = rec->cpu_node, .who = &rec->who },
@@ -269,7 +276,7 @@ static void uring_block_emit(const struct uring_completion *c, const struct urin
 		.queue_ns = rec->queue_ns,
 		.tag_ns = rec->tag_ns,
 		.sched_ns = c->times.insert_ns ?
-			    kstall_delta(c->times.issue_ns, c->times.insert_ns) : 0,
+			    kstall_delta(issue_ns, c->times.insert_ns) : 0,
 		.op = (__force u32)req_op(c->rq),
 		.fd = rec->fd,
 		.opcode = rec->opcode,
@@ -314,10 +321,9 @@ KSTALL_PROBE(uring_on_rq_complete,
 	struct uring_completion c = {
 		.rq = rq, .now = kstall_now(), .status = blk_status_to_errno(error),
 	};
-	const struct bio *bio = rq->bio;
 	struct kstall_slot slot;
+	const struct bio *bio;
 	unsigned int done = 0;
-	int n;
 
 	if (!kstall_inflight_find(&uring_rqs, (unsigned long)rq, &slot)) {
 		/* A flush is never issued itself: block/blk-flush.c issues one of its own. */
@@ -329,8 +335,11 @@ KSTALL_PROBE(uring_on_rq_complete,
 	kstall_inflight_unlock(&slot);
 	if (nr_bytes >= blk_rq_bytes(rq))
 		kstall_inflight_take(&uring_rqs, (unsigned long)rq, &c.times);
+	/* Its bio, if it has one, was never queued: blk_rq_map_kern(). */
+	if (blk_rq_is_passthrough(rq))
+		return;
 
-	for (n = 0; bio && n < URING_MAX_MERGED; n++, bio = bio->bi_next) {
+	for (bio = rq->bio; bio; bio = bio->bi_next) {
 		done += bio->bi_iter.bi_size;
 		if (done > nr_bytes)
 			break;

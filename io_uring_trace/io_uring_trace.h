@@ -17,12 +17,13 @@
  * @user_data: as the program set it
  * @ctx: its ring, never dereferenced
  * @len: bytes asked for by READ, WRITE and their _FIXED forms, else 0
- * @fd: file descriptor or index of a registered file
+ * @fd: file descriptor or index of a registered file, -1: it works on none
  * @cpu_node: NUMA node it was submitted on
  * @opcode: IORING_OP_*
  * @sqpoll: the ring has an SQPOLL thread
  * @punted: has been to io-wq
  * @poll_armed: has waited for its file to become ready
+ * @who: who submitted it; zeroes if nobody listened to io_uring_block_rq then
  */
 struct uring_req {
 	u64 submit_ns;
@@ -38,6 +39,7 @@ struct uring_req {
 	bool sqpoll;
 	bool punted;
 	bool poll_armed;
+	struct kstall_who who;
 };
 
 /**
@@ -205,11 +207,13 @@ static inline bool uring_is_sqpoll(const struct io_ring_ctx *ctx)
 
 /* ring.c */
 void uring_ring_init(void);
+void uring_wq_forget(void);
 u32 uring_ring_id(const void *ctx);
 void uring_sq_full_emit(const struct kstall_folded *folded);
 
 void uring_on_submit(void *hook, URING_SUBMIT_PROTO);
 void uring_on_complete(void *hook, URING_COMPLETE_PROTO);
+void uring_on_refused(void *hook, const struct io_uring_sqe *sqe, struct io_kiocb *req, int error);
 void uring_on_punt(void *hook, URING_PUNT_PROTO);
 void uring_on_poll_arm(void *hook, struct io_kiocb *req, int mask, int events);
 void uring_on_cqe_overflow(void *hook, void *ctx, unsigned long long user_data, s32 res,

@@ -396,7 +396,7 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
  * @ring: stable id of the ring, a hash
  * @sqpoll: the ring has an SQPOLL thread
  * @opcode: IORING_OP_*
- * @fd: file descriptor, or index of a registered file
+ * @fd: file descriptor, or index of a registered file; -1 if the opcode works on none
  * @user_data: as the program set it
  * @total_ns: from the kernel's acceptance of the request to its completion
  * @queue_ns: until the first attempt to issue it: waiting for a linked or drained predecessor
@@ -468,10 +468,11 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
  * @ring: stable id of the ring, a hash
  * @sqpoll: the ring has an SQPOLL thread
  * @opcode: IORING_OP_*
- * @fd: file descriptor, or index of a registered file
+ * @fd: file descriptor, or index of a registered file; -1 if the opcode works on none
  * @user_data: as the program set it
- * @reason: force_async (IOSQE_ASYNC), would_block (tried and would have blocked),
- *	before_issue (the kernel did not try: drained, or an opcode that always blocks)
+ * @reason: force_async (IOSQE_ASYNC; also what the kernel marks so itself: drained requests, and
+ *	after 6.1 opcodes that always block, like FSYNC), would_block (tried and would have
+ *	blocked), before_issue (not tried for another reason)
  * @pending_reqs: requests of all rings waiting for a worker, this one included
  *
  * Arguments: 0, user_data, pending_reqs, reason, struct.
@@ -521,13 +522,15 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * @ring: stable id of the ring, a hash; 0 if attribution is none
  * @sqpoll: the ring has an SQPOLL thread
  * @opcode: IORING_OP_*, 255 if attribution is none
- * @fd: file descriptor, or index of a registered file
+ * @fd: file descriptor, or index of a registered file; -1 if the opcode works on none
  * @user_data: of the io_uring request
  * @sector: first sector of this part on @dev
  * @len_bytes: bytes of this part
- * @tag_ns: waiting for a request, that is for a hardware queue slot (tag)
- * @sched_ns: in the I/O scheduler or a queue's list, insert to issue; not in a task's plug list
- * @device_ns: issue to completion
+ * @tag_ns: waiting for a request: for a tag, which without an I/O scheduler is a slot of the
+ *	hardware queue, and before it for wbt, iocost and a queue that is frozen
+ * @sched_ns: in the I/O scheduler or a queue's list, insert to issue, with a scheduler the wait for
+ *	a slot of the hardware queue, too; not in a task's plug list
+ * @device_ns: issue to completion, 0 for what failed before it was issued
  * @attribution: exact, window, none
  * @op: REQ_OP_* of the request
  * @status: 0 or a negative errno
@@ -538,8 +541,9 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * Overhead: six tracepoint probes and three table pairs per block request of the whole
  * system, io_uring or not.
  * Reach: request-based devices; on a stacked device the part that reaches the disk. A request
- * that was requeued is timed from its last issue. Identity is the submitter's, for
- * attribution=none that of the task that queued the bio.
+ * that was requeued is timed from its last issue. What a cgroup's io.max holds back it holds
+ * before queue_mono_ns, in none of these times. Identity is the submitter's, for attribution=none
+ * that of the task that queued the bio.
  */
 KSTALL_TRACE_EVENT(io_uring_block_rq,
 	TP_PROTO(u64 device_ns, u64 user_data, u64 len_bytes, int attribution,

@@ -66,7 +66,7 @@ static struct kstall_inflight *tables[] = {
 
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
-	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_ISSUE, H_WINDOW, H_PUNT, H_POLL_ARM,
+	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_REFUSED, H_ISSUE, H_WINDOW, H_PUNT, H_POLL_ARM,
 	H_SUBMIT_SQES, H_SQPOLL_WAIT,
 	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT,
 	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ, H_SPLIT, H_BIO_QUEUE,
@@ -78,6 +78,7 @@ static struct kstall_hook hooks[] = {
 	[H_REQ_OVERFLOW] = KSTALL_ENTRY("req_overflow", NULL, URING_REQ_OVERFLOW,
 					uring_req_overflow),
 	[H_SUBMIT] = KSTALL_TRACEPOINT("submit", NULL, __stringify(URING_SUBMIT), uring_on_submit),
+	[H_REFUSED] = KSTALL_TRACEPOINT("refused", NULL, "io_uring_req_failed", uring_on_refused),
 	[H_ISSUE] = KSTALL_ENTRY("issue", NULL, "io_issue_sqe", uring_issue_enter),
 	[H_WINDOW] = KSTALL_PAIR("window", NULL, "io_issue_sqe", sizeof(struct uring_window_call),
 				 uring_window_enter, uring_window_return, .sleeps = true),
@@ -119,7 +120,8 @@ static struct kstall_hook hooks[] = {
 };
 
 /* Without H_REQ_OVERFLOW, where it is inlined, requests whose completions overflow are not seen. */
-#define REQ_HOOKS	(BIT_ULL(H_COMPLETE) | BIT_ULL(H_SUBMIT) | BIT_ULL(H_ISSUE))
+#define REQ_HOOKS	(BIT_ULL(H_COMPLETE) | BIT_ULL(H_SUBMIT) | BIT_ULL(H_REFUSED) | \
+			 BIT_ULL(H_ISSUE))
 #define BLOCK_HOOKS	(BIT_ULL(H_BIO_COMPLETE) | BIT_ULL(H_RQ_COMPLETE) | \
 			 BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
 			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | \
@@ -146,6 +148,14 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_WB)),
 };
 
+/* kstall.update() */
+static bool uring_update(u64 wanted)
+{
+	if (!(wanted & REQ_HOOKS))
+		uring_wq_forget();
+	return false;
+}
+
 KSTALL_MODULE("io_uring_trace", hooks, tables, events, uring_block_show);
 
 static int __init io_uring_trace_init(void)
@@ -155,6 +165,7 @@ static int __init io_uring_trace_init(void)
 	uring_rqs.capacity = max_bios;
 	uring_ring_init();
 	uring_block_init();
+	kstall.update = uring_update;
 	return kstall_init();
 }
 

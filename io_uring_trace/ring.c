@@ -311,6 +311,44 @@ static u32 uring_rw_len(const struct io_kiocb *req)
 	}
 }
 
+/*
+ * What works on no file, without needs_file in io_uring/opdef.c, finds in cqe.fd what the request
+ * before left there. Numbers are of opcodes that headers of 6.1 do not know.
+ */
+static bool uring_needs_file(u8 opcode)
+{
+	switch (opcode) {
+	case IORING_OP_NOP:
+	case IORING_OP_POLL_REMOVE:
+	case IORING_OP_TIMEOUT:
+	case IORING_OP_TIMEOUT_REMOVE:
+	case IORING_OP_ASYNC_CANCEL:
+	case IORING_OP_LINK_TIMEOUT:
+	case IORING_OP_OPENAT:
+	case IORING_OP_CLOSE:
+	case IORING_OP_FILES_UPDATE:
+	case IORING_OP_STATX:
+	case IORING_OP_MADVISE:
+	case IORING_OP_OPENAT2:
+	case IORING_OP_EPOLL_CTL:
+	case IORING_OP_PROVIDE_BUFFERS:
+	case IORING_OP_REMOVE_BUFFERS:
+	case IORING_OP_RENAMEAT:
+	case IORING_OP_UNLINKAT:
+	case IORING_OP_MKDIRAT:
+	case IORING_OP_SYMLINKAT:
+	case IORING_OP_LINKAT:
+	case IORING_OP_SETXATTR:
+	case IORING_OP_GETXATTR:
+	case IORING_OP_SOCKET:
+	case 50 ... 53:		/* WAITID, FUTEX_* */
+	case 62 ... 63:		/* PIPE, NOP128 */
+		return false;
+	default:
+		return true;
+	}
+}
+
 KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 {
 	u64 now = kstall_now();
@@ -324,14 +362,31 @@ KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 	rec->user_data = req->cqe.user_data;
 	rec->ctx = req->ctx;
 	rec->len = uring_rw_len(req);
-	rec->fd = req->cqe.fd;
+	rec->fd = uring_needs_file(req->opcode) ? req->cqe.fd : -1;
 	rec->cpu_node = numa_node_id();
 	rec->opcode = req->opcode;
 	rec->sqpoll = uring_is_sqpoll(req->ctx);
+	if (trace_io_uring_block_rq_enabled())
+		kstall_who_read(&rec->who, uring_owner(current));
 	kstall_inflight_unlock(&slot);
 }
 
 KSTALL_CHECK_PROBE(URING_SUBMIT, uring_on_submit);
+
+/*
+ * It will complete without having been accepted: what is known under its io_kiocb is of another
+ * request, whose end could not be seen (IOSQE_CQE_SKIP_SUCCESS). In a link 6.1 refuses it late.
+ */
+KSTALL_PROBE(uring_on_refused,
+	     TP_PROTO(const struct io_uring_sqe *sqe, struct io_kiocb *req, int error),
+	     TP_ARGS(sqe, req, error))
+{
+	struct uring_req rec;
+
+	kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec);
+}
+
+KSTALL_CHECK_PROBE(io_uring_req_failed, uring_on_refused);
 
 /* A worker has taken the request, or it ended without one. Record locked. */
 static void uring_wq_started(struct uring_req *rec, u64 now)
@@ -429,6 +484,18 @@ KSTALL_PROBE(uring_on_poll_arm, TP_PROTO(struct io_kiocb *req, int mask, int eve
 
 KSTALL_CHECK_PROBE(io_uring_poll_arm, uring_on_poll_arm);
 
+/*
+ * Nobody follows requests any more, no probe runs: those on their way to a worker will not be seen
+ * to arrive there.
+ */
+void uring_wq_forget(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		per_cpu(uring_wq_counts, cpu) = (struct uring_wq_counts){};
+}
+
 static u64 uring_wq_pending(void)
 {
 	u64 started = kstall_percpu_sum(&uring_wq_counts, started);
@@ -510,6 +577,9 @@ static bool uring_req_end(const struct io_kiocb *req)
 	u64 now = kstall_now();
 	struct uring_req rec;
 
+	/* The second completion of a SEND_ZC has an io_kiocb of its own (io_alloc_notif()). */
+	if (req->cqe.flags & IORING_CQE_F_NOTIF)
+		return true;
 	if (!kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec))
 		return false;
 	uring_wq_started(&rec, now);

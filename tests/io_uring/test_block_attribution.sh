@@ -2,7 +2,7 @@
 # description: io_uring_block_rq names the request that a disk's I/O was for, on disks and files, and never a wrong one
 # requires: module:null_blk mkfs.ext4
 . ./lib.sh
-plan 33
+plan 35
 
 trace io_uring_block_rq
 ev=io_uring_block_rq
@@ -47,6 +47,20 @@ t_eq "from a worker: identity" "$(ours ks0) $(ev_get $ev opcode | sort -u)" "13 
 uring io read /dev/ks0 32 4096 32 601 sqpoll
 t_eq "SQPOLL: each read" "$(bytes_of ks0 exact)" "$(each 601 632 4096)"
 t_eq "SQPOLL: identity" "$(ours ks0) $(ev_n $ev 'f["sqpoll"]')" "32 32"
+
+# A kworker queues what io.max held back.
+group=/sys/fs/cgroup/kstall-$$
+echo +io >/sys/fs/cgroup/cgroup.subtree_control
+mkdir $group
+at_exit rmdir $group
+if echo "$(cat /sys/block/ks0/dev) riops=20" >$group/io.max; then
+	# shellcheck disable=SC2016 # for the inner shell
+	run out bash -c 'echo $$ >"$1/cgroup.procs"; exec ./uring io read /dev/ks0 8 4096 8 521' in_group $group
+	t_range "io.max: it held them" "$(said ns | sort -n | tail -1)" 100000000 99999999999
+	t_eq "io.max: identity" "$(ours ks0) $(ev_get $ev cgroup_id | sort -u)" "8 $(stat -c %i $group)"
+else
+	for t in held identity; do t_skip "io.max: $t" "this kernel has none"; done
+fi
 
 # --- parts ---
 

@@ -2,7 +2,7 @@
 # description: io_uring_block_rq's times are the device's, the scheduler's and the wait for a tag, and every byte is accounted for
 # requires: module:null_blk
 . ./lib.sh
-plan 22
+plan 25
 
 trace io_uring_block_rq
 echo mono >"$INSTANCE/trace_clock" # as the fields
@@ -81,6 +81,27 @@ if [ -n "$slow" ]; then
 	t_range "6 MB/s disk: device_ns is the throttling" "$(ev_sum $ev device_ns)" $((400 * ms)) "$(said ns | awk '{ n += $1 } END { printf "%.0f", n }')"
 else
 	for t in counters throttling; do t_skip "6 MB/s disk: $t" "no such disk"; done
+fi
+
+# --- a disk that is gone fails what is in its queue: that was never the device's ---
+
+if modprobe -a sd_mod scsi_debug 2>/dev/null; then
+	at_exit rmmod scsi_debug
+	gone=$(basename /sys/bus/pseudo/drivers/scsi_debug/adapter0/host*/target*/*/block/*)
+	disks+="|$gone"
+	wait_until 30 test -b "/dev/$gone"
+	echo mq-deadline >"/sys/block/$gone/queue/scheduler"
+	read_gone() { dd bs=4096 count=1 iflag=direct of=/dev/null || true; }
+	exec 5<"/dev/$gone"
+	echo offline >"/sys/block/$gone/device/state"
+	run out read_gone <&5
+	exec 5<&-
+	echo running >"/sys/block/$gone/device/state"
+	t_eq "a disk that is gone: fails" "$(ev_n $ev "f[\"dev\"] == \"$gone\" && f[\"status\"] == -5")" 1
+	t_eq "a disk that is gone: never had it" "$(ev_get $ev device_ns "f[\"dev\"] == \"$gone\"")" 0
+	t_range "a disk that is gone: it was with the scheduler" "$(ev_get $ev sched_ns "f[\"dev\"] == \"$gone\"")" 1 60000000000
+else
+	for t in fails had scheduler; do t_skip "a disk that is gone: $t" "no scsi_debug"; done
 fi
 
 # --- min_ns ---

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # description: io_uring_wq_punt says for each request that goes to a worker why
+# requires: module:null_blk
 . ./lib.sh
-plan 7
+plan 9
 
 trace io_uring_wq_punt
 ev=io_uring_wq_punt
@@ -16,6 +17,17 @@ t_eq "pending_reqs: at least oneself, at most all" "$(ev_n $ev 'f["pending_reqs"
 uring io read $SCRATCH 3 2097152 1 71 scattered
 t_eq "too large to be tried without blocking: would_block" "$(ev_get $ev user_data 'f["reason"] == "would_block"' | xargs)" "71 72 73"
 t_eq "pending_reqs: alone" "$(ev_n $ev 'f["pending_reqs"] == 1')" 3
+
+# More than there are workers, and before all have one nobody listens any more.
+null_blk ks_slow irqmode=2 completion_nsec=100000000
+./uring io read /dev/ks_slow 64 4096 64 101 buffered async >"$work/slow" &
+wait_until 30 eval '[ "$(status_field io_uring_trace table requests in_use)" -gt 32 ]'
+ev_disable $SYSTEM/$ev
+t_eq "nobody listens: nobody is followed" "$(status_field io_uring_trace table requests state)" idle
+wait $!
+ev_enable $SYSTEM/$ev
+uring io read $SCRATCH 3 2097152 1 71 scattered
+t_eq "pending_reqs: those are forgotten" "$(ev_get $ev pending_reqs | xargs)" "1 1 1"
 
 uring io read $SCRATCH 5 4096 1 81
 t_eq "direct I/O that does not block: none" "$(ev_n $ev)" 0

@@ -2,7 +2,7 @@
 # description: io_uring_req_done comes once for each request, with its numbers and with times that a program can confirm
 # requires: fio
 . ./lib.sh
-plan 33
+plan 39
 
 trace io_uring_req_done
 ev=io_uring_req_done
@@ -83,12 +83,22 @@ t_eq "CQ overflow, never reaped: 16 events too" "$(ev_get $ev user_data | xargs)
 
 uring nops 1009 1
 t_eq "1009 NOPs: 1009 events" "$(ev_get $ev user_data | sort -n)" "$(seq 1009)"
+t_eq "1009 NOPs: on no file" "$(ev_get $ev fd | sort -u)" -1
+t_no_losses
+
+ip link set lo up
+uring send-zc 3
+t_eq "SEND_ZC: three requests, three events" "$(ev_get $ev user_data | xargs)" "601 602 603"
+t_eq "SEND_ZC: the sends, not the notifications" "$(said notifications) $(ev_n $ev 'f["opcode"] == "SEND_ZC" && f["result"] == 4096')" "3 3"
 t_no_losses
 
 # The kernel never accepted the one with the impossible opcode, though it completes it.
 uring short-submit
 t_eq "refused request: no event" "$(ev_get $ev user_data | xargs)" "0 1"
 t_eq "refused request: is counted" "$(status_field io_uring_trace table requests unmatched)" 1
+uring skip-refused
+t_eq "refused in the place of one that nobody saw complete: no event" "$(ev_get $ev user_data | xargs)" ""
+t_eq "and is counted" "$(status_field io_uring_trace table requests unmatched)" 2
 
 # --- not wanted ---
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <liburing.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
@@ -23,6 +24,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -170,6 +172,25 @@ static void cmd_short_submit(char **arg)
 	ret = lib("submit", io_uring_submit(&ring));
 	reap(&ring, ret, false);
 	printf("to_submit=6 submitted=%d\n", ret);
+}
+
+/*
+ * skip-refused: one that asks for no completion, and after it one with an opcode that does not
+ * exist, which gets its memory in the kernel
+ */
+static void cmd_skip_refused(char **arg)
+{
+	struct io_uring_sqe *sqe;
+	struct io_uring ring;
+
+	init(&ring, 8, 0);
+	sqe = get_sqe(&ring, 511);
+	sqe->opcode = IORING_OP_NOP;
+	sqe->flags = IOSQE_CQE_SKIP_SUCCESS;
+	lib("submit", io_uring_submit(&ring));
+	get_sqe(&ring, 511)->opcode = 255;
+	lib("submit", io_uring_submit(&ring));
+	reap(&ring, 1, true);
 }
 
 /*
@@ -387,6 +408,52 @@ static void cmd_multishot(char **arg)
 	reap(&ring, 2, true);
 }
 
+/* Two ends of a connection: SEND_ZC is for IP. */
+static void connection(int *from, int *to)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof(addr);
+	int listening = sys("socket", socket(AF_INET, SOCK_STREAM, 0));
+
+	sys("bind", bind(listening, (struct sockaddr *)&addr, len));
+	sys("listen", listen(listening, 1));
+	sys("getsockname", getsockname(listening, (struct sockaddr *)&addr, &len));
+	*from = sys("socket", socket(AF_INET, SOCK_STREAM, 0));
+	sys("connect", connect(*from, (struct sockaddr *)&addr, len));
+	*to = sys("accept", accept(listening, NULL, NULL));
+}
+
+/* send-zc N: each completes twice, the second time when its memory is no longer needed */
+static void cmd_send_zc(char **arg)
+{
+	u64 n = number(arg[0]), i, left, told = 0;
+	static char buf[4096], sink[4096];
+	struct io_uring_sqe *sqe;
+	struct io_uring_cqe *cqe;
+	struct io_uring ring;
+	int from, to;
+
+	connection(&from, &to);
+	init(&ring, 8, 0);
+	for (i = 0; i < n; i++) {
+		sqe = get_sqe(&ring, 601 + i);
+		sqe->opcode = IORING_OP_SEND_ZC;
+		sqe->fd = from;
+		sqe->addr = (uintptr_t)buf;
+		sqe->len = sizeof(buf);
+		lib("submit", io_uring_submit(&ring));
+		if (recv(to, sink, sizeof(sink), MSG_WAITALL) != sizeof(sink))
+			die("not received");
+		for (left = 1; left; left--) {
+			lib("wait", io_uring_wait_cqe(&ring, &cqe));
+			left += !!(cqe->flags & IORING_CQE_F_MORE);
+			told += !!(cqe->flags & IORING_CQE_F_NOTIF);
+			io_uring_cqe_seen(&ring, cqe);
+		}
+	}
+	printf("fd=%d notifications=%llu\n", from, told);
+}
+
 /* ---- reading and writing ---- */
 
 struct io {
@@ -530,12 +597,14 @@ static const struct {
 	{ "nops", 2, cmd_nops },
 	{ "sq-full", 2, cmd_sq_full },
 	{ "short-submit", 0, cmd_short_submit },
+	{ "skip-refused", 0, cmd_skip_refused },
 	{ "bad-index", 0, cmd_bad_index },
 	{ "sqpoll-wait", 2, cmd_sqpoll_wait },
 	{ "cq-overflow", 2, cmd_cq_overflow },
 	{ "link", 1, cmd_link },
 	{ "poll", 1, cmd_poll },
 	{ "multishot", 1, cmd_multishot },
+	{ "send-zc", 1, cmd_send_zc },
 	{ "io", 6, cmd_io },
 	{ "fsync", 2, cmd_fsync },
 };
