@@ -17,7 +17,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install install install-scripts install-man uninstall \
-	clean deb features check test test-debug test-neighbours demo bench bench-report help
+	clean deb features check test test-debug test-races test-neighbours demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -94,6 +94,9 @@ test:
 test-debug:
 	@exec tests/vm/run KERNEL=debug $(if $(TEST),TEST='$(TEST)')
 
+test-races:
+	@exec tests/vm/run KERNEL=kcsan $(if $(TEST),TEST='$(TEST)')
+
 # The kernel's own tests of ftrace, without and with all modules loaded.
 test-neighbours:
 	@exec tests/vm/neighbours $(if $(KERNEL),KERNEL='$(KERNEL)')
@@ -120,6 +123,8 @@ help:
 	@echo '                        boot the kernels and run the tests'
 	@echo 'make test-debug [TEST=io_uring]'
 	@echo '                        the same on a kernel that looks for bugs'
+	@echo 'make test-races [TEST=io_uring]'
+	@echo '                        the same on a kernel that looks for data races (KCSAN)'
 	@echo 'make test-neighbours [KERNEL=6.12]'
 	@echo "                        the kernel's own tests of ftrace beside the modules"
 	@echo 'make bench [KERNEL=6.12] [JSON=FILE]'

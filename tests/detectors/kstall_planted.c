@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kstall_planted - one bug of each kind that the debug kernel must report, the way a probe or a
- * worker would have it: a "clean" run says something only if the detectors are awake.
+ * kstall_planted - one bug of each kind that the kernels that look for bugs must report, the way
+ * a probe or a worker would have it: a "clean" run says something only if the detectors are awake.
  */
+#include <linux/kthread.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -18,6 +19,7 @@ static DEFINE_MUTEX(other);
 static DEFINE_SPINLOCK(spin);
 static int __rcu *shared;
 static unsigned int eight = 8;
+static unsigned int counted;
 /*
  * Behind the array is memory of our own: KASAN, which reports once and puts lockdep to sleep, has
  * nothing to say.
@@ -109,6 +111,32 @@ static void planted_object(void)
 	kfree(p);
 }
 
+static int planted_count(void *unused)
+{
+	while (!kthread_should_stop()) {
+		counted++;
+		barrier();
+		cond_resched();
+	}
+	return 0;
+}
+
+/* As if two CPUs counted in one place without an atomic. */
+static void planted_race(void)
+{
+	struct task_struct *task = kthread_run(planted_count, NULL, "planted_race");
+	unsigned int i;
+
+	if (IS_ERR(task))
+		return;
+	for (i = 0; i < 1000000; i++) {
+		counted++;
+		barrier();
+		cond_resched();
+	}
+	kthread_stop(task);
+}
+
 static const struct {
 	const char *name;
 	void (*plant)(void);
@@ -120,6 +148,7 @@ static const struct {
 	{ "bounds", planted_bounds },
 	{ "rcu", planted_rcu },
 	{ "object", planted_object },
+	{ "race", planted_race },
 };
 
 static int __init planted_init(void)

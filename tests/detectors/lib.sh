@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Each plants one bug that the debug kernel has to report (kstall_planted.c), so that its silence elsewhere means something.
+# Each plants one bug that a kernel of ../vm/debug-kernel has to report (kstall_planted.c), so that its silence elsewhere means something.
 . ../lib.sh
 
 # Bugs are planted where somebody asked for them only.

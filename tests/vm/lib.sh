@@ -10,12 +10,15 @@ guests=2 # at a time on this machine
 say() { echo "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
+# is_ours KERNEL: one that ./debug-kernel makes. Not one of those that all means.
+is_ours() { [ "$1" = debug ] || [ "$1" = kcsan ]; }
+
 suite_of() {
 	case $1 in
 	6.1 | bookworm) echo bookworm ;;
 	6.12 | trixie) echo trixie ;;
 	7.2 | forky) echo forky ;;
-	debug) echo debug ;; # see debug-kernel; not one of those that all means
+	debug | kcsan) echo "$1" ;;
 	*) die "unknown kernel '$1' (there are: $all_kernels)" ;;
 	esac
 }
@@ -25,7 +28,7 @@ kernel_of() {
 	bookworm) echo 6.1 ;;
 	trixie) echo 6.12 ;;
 	forky) echo 7.2 ;;
-	debug) echo debug ;;
+	debug | kcsan) echo "$1" ;;
 	*) die "unknown suite '$1'" ;;
 	esac
 }
