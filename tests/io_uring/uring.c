@@ -518,14 +518,14 @@ static void do_batch(struct io_uring *ring, const struct io *io, u64 first, u64 
 
 /*
  * io read|write FILE COUNT SIZE DEPTH USER_DATA [buffered] [sqpoll] [fixed] [async] [scattered]
- *    [offset=BYTES]: sequential, submitted DEPTH at a time, user_data counted up
+ *    [offset=BYTES] [workers=N]: sequential, submitted DEPTH at a time, user_data counted up
  */
 static void cmd_io(char **arg)
 {
 	struct io io = { .write = !strcmp(arg[0], "write"), .count = number(arg[2]),
 			 .size = number(arg[3]), .depth = number(arg[4]),
 			 .user_data = number(arg[5]) };
-	unsigned int open_flags = O_DIRECT, ring_flags = 0;
+	unsigned int open_flags = O_DIRECT, ring_flags = 0, workers[2] = { };
 	char *file = arg[1];
 	struct io_uring ring;
 	struct iovec iov;
@@ -546,12 +546,16 @@ static void cmd_io(char **arg)
 			io.buf = scattered(io.size);
 		else if (!strncmp(*arg, "offset=", 7))
 			io.offset = number(*arg + 7);
+		else if (!strncmp(*arg, "workers=", 8))
+			workers[0] = workers[1] = number(*arg + 8);
 		else
 			die("unknown option %s", *arg);
 	}
 	memset(io.buf, 'k', io.size);
 	io.fd = sys(file, open(file, open_flags | O_RDWR | (io.write ? O_CREAT : 0), 0600));
 	init(&ring, io.depth, ring_flags);
+	if (workers[0])
+		lib("max_workers", io_uring_register_iowq_max_workers(&ring, workers));
 	if (io.fixed) {
 		iov = (struct iovec){ .iov_base = io.buf, .iov_len = io.size };
 		lib("register_buffers", io_uring_register_buffers(&ring, &iov, 1));
