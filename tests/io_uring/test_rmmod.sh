@@ -49,7 +49,7 @@ t_ok "perf is gone" wait_until 30 idle
 bpftrace -e 'tracepoint:io_uring_trace:io_uring_sq_full { @ = count(); }' >"$work/bpf" 2>&1 &
 bpftrace=$!
 at_exit eval "kill $bpftrace 2>/dev/null"
-t_ok "bpftrace listens" wait_until 60 users io_uring_sq_full
+t_ok "bpftrace listens" wait_until 200 users io_uring_sq_full
 t_fails "rmmod while bpftrace listens is refused" rmmod io_uring_trace
 interrupt $bpftrace
 t_ok "bpftrace is gone" wait_until 30 idle
