@@ -9,8 +9,6 @@
 #include "iommu_trace.h"
 #include "iommu_trace_events.h"
 
-const struct kstall_who it_nobody;
-
 /* ---- which domains there are ---- */
 
 /* A device has been attached to a domain since the last look. */

@@ -36,7 +36,7 @@ void it_fault_emit(const struct kstall_folded *folded)
 		return;
 	preempt_disable();
 	e.id = (struct kstall_id){ .dev = fault->dev, .dev_node = fault->node,
-				   .cpu_node = numa_node_id(), .who = &it_nobody };
+				   .cpu_node = numa_node_id(), .who = &kstall_nobody };
 	trace_iommu_fault(0, fault->addr, folded->count, fault->reason, &e);
 	preempt_enable();
 }

@@ -173,8 +173,6 @@ extern struct kstall_inflight it_calls;
 extern struct kstall_inflight it_iovas;
 extern struct kstall_fold it_faults;
 
-extern const struct kstall_who it_nobody;
-
 /*
  * What happens here and now, until it returns: of the task or of the interrupt that interrupts
  * it, which are told apart in the pointer's lowest bits.
@@ -184,11 +182,10 @@ static inline u64 it_context(void)
 	return (unsigned long)current | interrupt_context_level();
 }
 
-/* In an interrupt the task is somebody who happens to run. */
 static inline struct kstall_id it_id(const char *dev, s32 node)
 {
 	return (struct kstall_id){ .dev = dev, .dev_node = node, .cpu_node = numa_node_id(),
-				   .task = current, .who = in_task() ? NULL : &it_nobody };
+				   .task = current, .who = in_task() ? NULL : &kstall_nobody };
 }
 
 /* Adds to the mapping call that is under way in this context, if there is one. */

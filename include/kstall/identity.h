@@ -51,6 +51,9 @@ struct kstall_id {
 	((struct kstall_id){ .dev_node = NUMA_NO_NODE,			\
 			     .cpu_node = numa_node_id(), .task = current })
 
+/* Who causes what an interrupt does: its current task is somebody who happens to run. */
+static const struct kstall_who kstall_nobody __maybe_unused;
+
 static inline u64 kstall_cgroup_id(struct task_struct *task)
 {
 #ifdef CONFIG_CGROUPS
