@@ -233,7 +233,11 @@ bool mm_alloc_failed_enter(void *data, struct pt_regs *regs)
 	if (!kstall_long_enough(&kstall_event_mm_thp_fallback, 0))
 		return false;
 	f.id = KSTALL_ID_CURRENT;
-	mm_find_caller(&f.caller);
+	/* From an interrupt's stack the walk goes on into that of the task it has interrupted. */
+	if (in_task())
+		mm_find_caller(&f.caller);
+	else
+		f.id.who = &kstall_nobody;
 	f.asked = f.caller.module[0] ? MM_ASKED_DRIVER : MM_ASKED_KERNEL;
 	trace_mm_thp_fallback(0, 0, order, MM_FALLBACK_ALLOC, &f);
 	return false;

@@ -591,7 +591,8 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  *
  * A fault that wanted a huge page and got small ones, or an allocation by a driver or the kernel
  * that failed: it then tries smaller ones, as ttm_pool or dma_alloc do, or does without. Whoever
- * tries one size after the other fails with an event each.
+ * tries one size after the other fails with an event each. In an interrupt, as NAPI of a network
+ * driver, no task has wanted it: pid is 0, comm is empty, and asked is kernel, whoever it was.
  *
  * @asked: fault: a program touched its memory; driver: a function of a module is on the stack;
  *	kernel: none is
@@ -600,8 +601,8 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * @order: of what was wanted: 2^order pages of 4 KiB
  * @gfp_flags: of the allocation that failed, 0 if none did
  * @address: which the fault is at, else 0
- * @caller: function that asked the page allocator, empty if it is a fault: a module's, else the
- *	first that is not part of the allocator
+ * @caller: function that asked the page allocator, empty if it is a fault or an interrupt: a
+ *	module's, else the first that is not part of the allocator
  * @caller_module: its module, empty if built in
  * @duration_us: duration_ns in µs, rounded down
  * @duration_ns: of the attempt, with compaction and reclaim; 0 if it is no fault
