@@ -123,7 +123,7 @@ bool mm_pop(unsigned long sp, struct mm_frame *copy)
 	return found;
 }
 
-/* TTU_SPLIT_HUGE_PMD outside of a migration is a huge page that is split, see mm_unmap_enter(). */
+/* The reason of an unmapping itself is only asked for outside of a migration: mm_unmap_enter(). */
 static u8 mm_why(const struct mm_task *task)
 {
 	int i;

@@ -103,13 +103,15 @@ void mm_batch_return(void *data, struct pt_regs *regs)
 
 /*
  * void try_to_migrate(struct folio *folio, enum ttu_flags flags), the folio locked: removes it from
- * every address space it is mapped in. Outside of a batch it belongs to a huge page that is split,
- * whose flags say so, or to migrate_vma_setup().
+ * every address space it is mapped in. Outside of a batch it is for a large folio that is split or
+ * for migrate_vma_setup(). A split has always locked the rmap, the other never; that of a folio
+ * smaller than a PMD has no other mark (unmap_folio() in mm/huge_memory.c).
  */
 bool mm_unmap_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;
 	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
+	bool split = regs_get_kernel_argument(regs, 1) & (TTU_SPLIT_HUGE_PMD | TTU_RMAP_LOCKED);
 	struct kstall_slot slot;
 	struct mm_frame *frame = mm_push(MM_IN_UNMAP, regs->sp, &slot);
 
@@ -118,8 +120,7 @@ bool mm_unmap_enter(void *data, struct pt_regs *regs)
 	frame->pfn = folio_pfn(folio);
 	frame->pages = folio_nr_pages(folio);
 	frame->src_node = folio_nid(folio);
-	frame->reason = regs_get_kernel_argument(regs, 1) & TTU_SPLIT_HUGE_PMD ? MM_REASON_SPLIT
-									      : MM_REASON_DEVICE;
+	frame->reason = split ? MM_REASON_SPLIT : MM_REASON_DEVICE;
 	kstall_inflight_unlock(&slot);
 	call->sp = regs->sp;
 	return true;

@@ -287,7 +287,7 @@ struct kstall_mm_flush {
  * @blockable: callbacks may sleep
  * @reason: why: the migration's reason (compaction, memory_failure, memory_hotplug, syscall,
  *	mbind, numa, contig_range, longterm_pin, demotion, damon); device: a driver moves pages to
- *	or from its memory; split: a huge page is split; numa_scan: NUMA balancing looks who uses
+ *	or from its memory; split: a large folio is split; numa_scan: NUMA balancing looks who uses
  *	the pages; none: it is no migration (munmap, copy on write, mprotect …)
  * @pfn: first page of the folio that is moved, if it is a migration or a split
  * @pages: its pages, else 0
