@@ -50,6 +50,18 @@ bool mm_hmm_enter(void *data, struct pt_regs *regs)
 	return mm_device_begin(data, MM_IN_HMM, MM_PHASE_HMM, regs);
 }
 
+/* A huge page is its first entry, and zeroes; where it moves in pieces, the mark is gone. */
+static unsigned int mm_vma_pages_of(unsigned long src)
+{
+	if (!(src & MIGRATE_PFN_MIGRATE))
+		return 0;
+#ifdef MIGRATE_PFN_COMPOUND
+	if (src & MIGRATE_PFN_COMPOUND)
+		return HPAGE_PMD_NR;
+#endif
+	return 1;
+}
+
 /* Pages that can move, or have moved: the driver goes through the same array itself. */
 static u64 mm_vma_migrating(const struct migrate_vma *args)
 {
@@ -57,7 +69,7 @@ static u64 mm_vma_migrating(const struct migrate_vma *args)
 	u64 nr = 0;
 
 	for (i = 0; i < args->npages; i++)
-		nr += !!(args->src[i] & MIGRATE_PFN_MIGRATE);
+		nr += mm_vma_pages_of(args->src[i]);
 	return nr;
 }
 
