@@ -104,12 +104,17 @@ void ds_move_return(void *data, struct pt_regs *regs)
 
 /* ---- swapping ---- */
 
-/* The buffer is argument DS_SWAPOUT_BO of what DS_SWAPOUT names. */
+/*
+ * The buffer is argument DS_SWAPOUT_BO of what DS_SWAPOUT names. One that is deleted already is
+ * freed instead, which since 6.12 looks the same at return (ttm_bo_swapout_cb()).
+ */
 bool ds_swapout_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_swap_call *call = data;
 
 	call->bo = (void *)regs_get_kernel_argument(regs, DS_SWAPOUT_BO);
+	if (call->bo->deleted)
+		return false;
 	call->tt = call->bo->ttm;
 	call->from = call->bo->resource ? call->bo->resource->mem_type : 0;
 	call->id = ds_bo_id(call->bo);
