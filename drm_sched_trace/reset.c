@@ -11,21 +11,25 @@
 
 /*
  * The job a ring has worked on longest, which the handler is about to call hung. Nothing holds it
- * yet and its list's lock is not ours to take: read what is there, and trust it no further than
- * the table knows a job of that name.
+ * yet and job_list_lock cannot be taken here: read what is there, believe it only if the job is
+ * still the first afterwards, as it is freed behind the list, and trust it no further than the
+ * table knows a job of that name.
  */
 static bool ds_oldest_job(struct drm_gpu_scheduler *sched, u64 *ctx, u64 *seqno)
 {
 	struct drm_sched_fence *sf;
 	struct drm_sched_job *job;
-	struct list_head *first;
+	struct list_head *first, *still;
 
 	if (get_kernel_nofault(first, &sched->pending_list.next) || first == &sched->pending_list)
 		return false;
 	job = list_entry(first, struct drm_sched_job, list);
-	return !get_kernel_nofault(sf, &job->s_fence) &&
-	       !get_kernel_nofault(*ctx, &sf->finished.context) &&
-	       !get_kernel_nofault(*seqno, &sf->finished.seqno);
+	if (get_kernel_nofault(sf, &job->s_fence) ||
+	    get_kernel_nofault(*ctx, &sf->finished.context) ||
+	    get_kernel_nofault(*seqno, &sf->finished.seqno))
+		return false;
+	smp_rmb(); /* not before the job */
+	return !get_kernel_nofault(still, &sched->pending_list.next) && still == first;
 }
 
 /* drm_sched_job_timedout(struct work_struct *work), the work is the scheduler's */
