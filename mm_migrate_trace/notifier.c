@@ -199,6 +199,8 @@ bool mm_place(bool wanted)
 
 	if (!wanted) {
 		mm_walked = false;
+		/* By the time they are placed something else may be there. */
+		memset(mm_learned, 0, sizeof(mm_learned));
 		return false;
 	}
 	if (!mm_walked)

@@ -392,7 +392,7 @@ static void kstall_hook_displace(struct kstall_hook *hook)
  * @hook: the hook
  * @addr: what a pointer to the function holds, 0: there is none now
  *
- * Only from kstall.update(): kstall.lock is held. May sleep.
+ * Only from kstall.update(): kstall.lock is held. May sleep. In a module that goes there is none.
  *
  * Return: true if that is news; kstall.update() shall say so.
  */
@@ -406,6 +406,9 @@ bool __maybe_unused kstall_hook_place(struct kstall_hook *hook, unsigned long ad
 	kstall_hooks_disarm(BIT_ULL(hook - kstall.hooks));
 	kstall_hook_displace(hook);
 	if (!addr || !kstall_symbol_name(addr, symbol, sizeof(symbol), module, sizeof(module)))
+		return true;
+	/* Our notifier has been called for it, or will be too late: nobody would take it away. */
+	if (module[0] && !kstall_module_loaded(module))
 		return true;
 	hook->addr = addr;
 	strscpy(hook->home, module, sizeof(hook->home));
