@@ -281,6 +281,12 @@ static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_
 	return window->open;
 }
 
+/* Other events have waits timed too, but no callbacks counted. */
+static bool mm_callbacks_wanted(void)
+{
+	return trace_mm_migrate_mmu_notifier_wait_enabled() || trace_mm_migrate_notifier_enabled();
+}
+
 /* The range is on the caller's stack. */
 void mm_wait_return(void *data, struct pt_regs *regs)
 {
@@ -293,7 +299,8 @@ void mm_wait_return(void *data, struct pt_regs *regs)
 		return;
 	}
 	if (!w.window.nr) {
-		this_cpu_inc(mm_quiet_waits->value);
+		if (mm_callbacks_wanted())
+			this_cpu_inc(mm_quiet_waits->value);
 		return;
 	}
 	if (!kstall_long_enough(&kstall_event_mm_migrate_mmu_notifier_wait, wait_ns))
