@@ -15,7 +15,7 @@
 
 #include "mm_migrate_trace.h"
 
-/* Changed by the worker when it disarms a hook that pushes frames. */
+/* Changed by the worker when it disarms a hook that pushes frames or opens a window. */
 u16 mm_epoch;
 
 /* Drops the frames that are over. Record locked. */

@@ -135,9 +135,10 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM) | FAULT_HOOK)
 #define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
 
-/* What pushes frames. */
-#define FRAME_HOOKS	(BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | BIT_ULL(H_SCAN) | \
-			 BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | PIN_HOOKS | DEVICE_HOOKS)
+/* What pushes frames, or opens a window. */
+#define FRAME_HOOKS	(BIT_ULL(H_WAIT) | BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | \
+			 BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | \
+			 PIN_HOOKS | DEVICE_HOOKS)
 
 /* Why somebody waits or flushes needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
