@@ -48,6 +48,9 @@ enum {
 #endif
 	H_PIN, H_PIN_FAST, H_PIN_REMOTE, H_PIN_UNLOCKED,
 #ifdef CONFIG_X86
+#ifdef HAVE_CSD_QUEUE_CPU
+	H_QUEUED,
+#endif
 	H_FLUSH, H_FLUSH_ALL, H_FLUSH_KERNEL,
 #endif
 	H_REGISTER, H_INSERT,
@@ -105,6 +108,9 @@ static struct kstall_hook hooks[] = {
 	[H_PIN_REMOTE] = PIN("pin_remote", "pin_user_pages_remote", mm_pin_remote_enter),
 	[H_PIN_UNLOCKED] = PIN("pin_unlocked", "pin_user_pages_unlocked", mm_pin_unlocked_enter),
 #ifdef CONFIG_X86
+#ifdef HAVE_CSD_QUEUE_CPU
+	[H_QUEUED] = KSTALL_TRACEPOINT("queued", NULL, "csd_queue_cpu", mm_on_queued),
+#endif
 	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
 				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
 	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
@@ -149,13 +155,18 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 
 /* On x86 interrupts flush the others' TLBs; elsewhere the hardware, or functions not known. */
 #ifdef CONFIG_X86
-#define FLUSH_HOOK	BIT_ULL(H_FLUSH)
+#ifdef HAVE_CSD_QUEUE_CPU
+#define FLUSH_HOOKS	(BIT_ULL(H_FLUSH) | BIT_ULL(H_QUEUED))
+#else
+#define FLUSH_HOOKS	BIT_ULL(H_FLUSH)
+#endif
 #define SHOOTDOWN								\
-	KSTALL_EVENT(mm_tlb_shootdown, GENMASK_ULL(H_FLUSH_KERNEL, H_FLUSH),	\
+	KSTALL_EVENT(mm_tlb_shootdown,						\
+		     FLUSH_HOOKS | BIT_ULL(H_FLUSH_ALL) | BIT_ULL(H_FLUSH_KERNEL), \
 		     .optional = BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP) | BIT_ULL(H_SCAN),	\
 		     .tables = BIT(T_TASKS))
 #else
-#define FLUSH_HOOK	0
+#define FLUSH_HOOKS	0
 #define SHOOTDOWN								\
 	KSTALL_EVENT_ABSENT(mm_tlb_shootdown, "x86 only: others' TLBs are flushed by broadcast")
 #endif
@@ -168,16 +179,16 @@ static const struct kstall_event_def events[] = {
 		     .optional = CALLBACK_HOOKS | BIT_ULL(H_SCAN) | VMA_HOOKS,
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_batch, BATCH_HOOKS | BIT_ULL(H_WAIT),
-		     .optional = BIT_ULL(H_MOVED) | FLUSH_HOOK, .tables = BIT(T_TASKS)),
+		     .optional = BIT_ULL(H_MOVED) | FLUSH_HOOKS, .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_compaction_stall, BIT_ULL(H_COMPACT),
-		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOK,
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOKS,
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_thp_fallback, THP_HOOKS | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
-		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOK, .tables = BIT(T_TASKS)),
+		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOKS, .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_pin, PIN_HOOKS,
-		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOK,
+		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOKS,
 		     .tables = BIT(T_TASKS)),
 	SHOOTDOWN,
 };

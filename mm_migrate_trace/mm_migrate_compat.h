@@ -155,10 +155,12 @@ struct mm_flush_info {
 
 #define MM_FLUSH_ALL	-1UL
 
+#ifndef HAVE_CSD_QUEUE_CPU
 struct tlb_state_shared {
 	bool is_lazy;
 };
 DECLARE_PER_CPU_SHARED_ALIGNED(struct tlb_state_shared, cpu_tlbstate_shared);
+#endif
 
 /* Then the kernel has no need of interrupts to flush what is its own. */
 static inline bool mm_flush_by_broadcast(void)

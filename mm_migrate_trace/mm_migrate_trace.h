@@ -7,6 +7,8 @@
 #include <kstall/identity.h>
 #include <kstall/inflight.h>
 
+#include <linux/smp.h>
+
 #include "mm_migrate_compat.h"
 
 /* ---- what a task is in the middle of (frame.c) ---- */
@@ -280,6 +282,10 @@ bool mm_register_enter(void *data, struct pt_regs *regs);
 bool mm_insert_enter(void *data, struct pt_regs *regs);
 
 /* tlb.c */
+#ifdef HAVE_CSD_QUEUE_CPU
+void mm_on_queued(void *hook, const unsigned int cpu, unsigned long callsite, smp_call_func_t func,
+		  call_single_data_t *csd);
+#endif
 bool mm_flush_enter(void *data, struct pt_regs *regs);
 bool mm_flush_all_enter(void *data, struct pt_regs *regs);
 bool mm_flush_kernel_enter(void *data, struct pt_regs *regs);

@@ -464,7 +464,7 @@ KSTALL_TRACE_EVENT(mm_migrate_notifier,
  * Arguments: duration_ns, pfn, moved, reason, struct.
  * Parameter: mm_migrate_batch_min_ns.
  * Overhead: a function pair and a tracepoint probe a batch, a function entry a folio, a function
- * pair an invalidation with notifiers and a shootdown.
+ * pair an invalidation with notifiers; shootdowns cost what they cost mm_tlb_shootdown.
  * Reach: 6.1 and later. Device memory is moved by migrate_vma_*(), not by this. On one that is
  * flushed by broadcast (INVLPGB, 6.15 and later) tlb_ns is 0.
  */
@@ -542,8 +542,8 @@ KSTALL_TRACE_EVENT(mm_migrate_batch,
  * Arguments: duration_ns, order, moved, result, struct.
  * Parameter: mm_compaction_stall_min_ns.
  * Overhead: a function pair and a walk of the stack a stall, for its parts a function pair and a
- * tracepoint probe a batch of pages, a function pair an invalidation with notifiers and a
- * shootdown.
+ * tracepoint probe a batch of pages, a function pair an invalidation with notifiers; shootdowns
+ * cost what they cost mm_tlb_shootdown.
  * Reach: 6.1 and later. Not kcompactd and vm.compact_memory, which make nobody's allocation wait:
  * their moves are in mm_migrate_batch.
  */
@@ -680,7 +680,8 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
  * Arguments: duration_ns, start, done, result, struct.
  * Parameter: mm_migrate_device_min_ns.
  * Overhead: a function pair and a walk of the stack a phase, a function pair an invalidation with
- * notifiers and a shootdown; with CONFIG_DEVICE_PRIVATE a function entry a swap fault.
+ * notifiers; with CONFIG_DEVICE_PRIVATE a function entry a swap fault; shootdowns cost what they
+ * cost mm_tlb_shootdown.
  * Reach: 6.1 and later. Only what goes through these functions: not migrate_device_range(). Faults
  * where the kernel has CONFIG_DEVICE_PRIVATE: Debian's 7.2 has, its 6.1 and 6.12 have not, there no
  * page can be in a device's memory; not faults on huge pages there (6.19 and later), which show as
@@ -757,7 +758,8 @@ KSTALL_TRACE_EVENT(mm_migrate_device,
  * Parameter: mm_pin_min_ns.
  * Overhead: a function entry a pin of any kind, direct I/O included; for one for long a function
  * pair and a walk of the stack, and for its parts a function pair and a tracepoint probe a batch of
- * pages, a function pair an invalidation with notifiers and a shootdown.
+ * pages, a function pair an invalidation with notifiers; shootdowns cost what they cost
+ * mm_tlb_shootdown.
  * Reach: 6.1 and later. Not pins that last only as long as an I/O, nor memfd_pin_folios() (6.11 and
  * later).
  */
@@ -826,11 +828,13 @@ KSTALL_TRACE_EVENT(mm_pin,
  *
  * Arguments: duration_ns, start, cpus, reason, struct.
  * Parameter: mm_tlb_shootdown_min_ns.
- * Overhead: a function pair a shootdown, nothing a local flush; for the reason a function pair a
+ * Overhead: a function pair a shootdown, nothing a local flush; for the CPUs a tracepoint probe a
+ * function that another CPU is to call, remote wakeups included; for the reason a function pair a
  * batch of pages and a NUMA scan.
  * Reach: 6.1 and later. x86 only; on others the status file says absent. Not flushes by broadcast
- * (INVLPGB, 6.15 and later), nor by a hypercall (Hyper-V, Xen): they interrupt nobody here. The
- * last CPUs that go idle may be counted though they were not interrupted.
+ * (INVLPGB, 6.15 and later), nor by a hypercall (Hyper-V, Xen): they interrupt nobody here. Before
+ * 6.5, which has csd_queue_cpu, the last CPUs that go idle may be counted though they were not
+ * interrupted.
  */
 KSTALL_TRACE_EVENT(mm_tlb_shootdown,
 	TP_PROTO(u64 duration_ns, u64 start, u32 cpus, int reason,

@@ -5,6 +5,39 @@
 #include "mm_migrate_trace.h"
 #include "mm_migrate_trace_events.h"
 
+#ifdef HAVE_CSD_QUEUE_CPU
+#include <trace/events/csd.h>
+
+/* Functions this CPU had others call since its last flush began. */
+static DEFINE_PER_CPU(u32, mm_queued);
+
+/* csd:csd_queue_cpu; what an interrupt queues amid a flush is not the flush's */
+KSTALL_PROBE(mm_on_queued,
+	     TP_PROTO(const unsigned int cpu, unsigned long callsite, smp_call_func_t func,
+		      call_single_data_t *csd),
+	     TP_ARGS(cpu, callsite, func, csd))
+{
+	if (in_task())
+		__this_cpu_inc(mm_queued);
+}
+KSTALL_CHECK_PROBE(csd_queue_cpu, mm_on_queued);
+
+/*
+ * Whom native_flush_tlb_multi() interrupts it says itself, by the time it returns, and preemption
+ * is disabled until then. Its mask names too many: since 6.14 CPUs stay in it that have something
+ * else loaded by now (209954cbc7d0 "x86/mm/tlb: Update mm_cpumask lazily").
+ */
+static u32 mm_flush_cpus(const struct cpumask *mask, const struct mm_flush_info *info)
+{
+	__this_cpu_write(mm_queued, 0);
+	return cpumask_weight(mask);
+}
+
+static u32 mm_flush_interrupted(const struct mm_flush_call *call)
+{
+	return call->kind == MM_FLUSH_KERNEL ? call->cpus : __this_cpu_read(mm_queued);
+}
+#else
 /*
  * The CPUs that native_flush_tlb_multi() is about to interrupt, which reads the same on its way:
  * those that idle with the address space still loaded flush when they wake up, unless page tables
@@ -23,6 +56,12 @@ static u32 mm_flush_cpus(const struct cpumask *mask, const struct mm_flush_info 
 	}
 	return cpus;
 }
+
+static u32 mm_flush_interrupted(const struct mm_flush_call *call)
+{
+	return call->cpus;
+}
+#endif
 
 /* Return: false if nobody is interrupted. */
 static bool mm_flush_begin(struct mm_flush_call *call, u8 kind, u32 cpus, struct pt_regs *regs)
@@ -88,11 +127,14 @@ void mm_flush_return(void *data, struct pt_regs *regs)
 	const struct mm_flush_call *call = data;
 	struct kstall_mm_flush f = { .call = call };
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	u32 cpus = mm_flush_interrupted(call);
 
+	if (!cpus)
+		return;
 	f.reason = mm_charge_tlb(call->sp, duration_ns);
 	if (!kstall_long_enough(&kstall_event_mm_tlb_shootdown, duration_ns))
 		return;
 	f.id = KSTALL_ID_CURRENT;
 	f.syscall = mm_syscall();
-	trace_mm_tlb_shootdown(duration_ns, call->start, call->cpus, f.reason, &f);
+	trace_mm_tlb_shootdown(duration_ns, call->start, cpus, f.reason, &f);
 }
