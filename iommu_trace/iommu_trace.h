@@ -227,6 +227,7 @@ void it_iova_slow_return(void *data, struct pt_regs *regs);
 bool it_iova_dma_enter(void *data, struct pt_regs *regs);
 void it_iova_dma_return(void *data, struct pt_regs *regs);
 void it_map_return(void *data, struct pt_regs *regs);
+void it_map_sg_part_return(void *data, struct pt_regs *regs);
 void it_sync_part_return(void *data, struct pt_regs *regs);
 bool it_bounce_enter(void *data, struct pt_regs *regs);
 void it_bounce_return(void *data, struct pt_regs *regs);

@@ -393,7 +393,8 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * @duration_ns: how long it took
  * @iova_ns: of it finding addresses
  * @map_ns: of it writing the IOMMU's page table
- * @sync_ns: of it (and of map_ns) telling the IOMMU of new entries
+ * @sync_ns: of it telling the IOMMU of new entries, with link_sync only; with sg, and on 6.1 and
+ *	6.12 with single, map_ns contains that
  * @bounced_bytes: copied through bounce buffers
  *
  * Arguments: duration_ns, dma_addr, bytes, result, struct.
@@ -402,8 +403,7 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * addresses and change of the page table inside.
  * Reach: 6.1 and later. Not coherent memory (dma_alloc_coherent()), not what a driver maps
  * itself (VFIO, NVIDIA's SVA). Mappings in steps are of 6.16 and later, where NVMe, RDMA and HMM
- * use them. path=other is iommu before 6.12. sync_ns is 0 where the sync is not a function of its
- * own (6.1, 6.12).
+ * use them. path=other is iommu before 6.12.
  */
 KSTALL_TRACE_EVENT(dma_map_done,
 	TP_PROTO(u64 duration_ns, u64 dma_addr, u64 bytes, int result,

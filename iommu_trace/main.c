@@ -140,7 +140,7 @@ static struct kstall_hook hooks[] = {
 	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
 			       it_part_enter, it_map_return),
 	[H_MAP_SG_PART] = IT_PART("map_sg", "iommu_map_sg_atomic|iommu_map_sg", it_part_enter,
-				  it_map_return),
+				  it_map_sg_part_return),
 	[H_SYNC_PART] = IT_PART("sync_map", "iommu_sync_map", it_part_enter, it_sync_part_return),
 	[H_UNMAP_PART] = IT_PART("unmap", "iommu_unmap_fast", it_unmap_part_enter, it_map_return),
 	[H_BOUNCE] = KSTALL_PAIR("bounce", NULL, "swiotlb_bounce", sizeof(struct it_bounce_call),

@@ -139,6 +139,22 @@ void it_map_return(void *data, struct pt_regs *regs)
 	it_part_add(0, kstall_delta(kstall_now(), call->start_ns), 0, 0);
 }
 
+/*
+ * iommu_map_sg(): a list's only call of it. Since "iommu: generalize the batched sync after map
+ * interface" (v6.16) it calls iommu_map_nosync() for each run, whose time is part of its own.
+ */
+void it_map_sg_part_return(void *data, struct pt_regs *regs)
+{
+	const struct it_part_call *call = data;
+	u64 map_ns = kstall_delta(kstall_now(), call->start_ns);
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(&it_calls, it_context(), &slot))
+		return;
+	((struct it_parts *)slot.rec)->map_ns = map_ns;
+	kstall_inflight_unlock(&slot);
+}
+
 void it_sync_part_return(void *data, struct pt_regs *regs)
 {
 	const struct it_part_call *call = data;
