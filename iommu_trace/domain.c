@@ -31,6 +31,32 @@ static struct iommu_domain *it_domain_of(struct device *dev, struct iommu_domain
 	return domain;
 }
 
+/*
+ * The IOMMU that translates for a device, and a copy of it. It is not ours to hold either: a device
+ * that goes, as VFs do, has its dev->iommu freed while we look (dev_iommu_free()).
+ */
+static struct iommu_device *it_iommu_of(struct device *dev, struct iommu_device *copy)
+{
+	struct dev_iommu *param = READ_ONCE(dev->iommu);
+	struct iommu_device *iommu;
+
+	if (!param || get_kernel_nofault(iommu, &param->iommu_dev) || !iommu ||
+	    copy_from_kernel_nofault(copy, iommu, sizeof(*copy)))
+		return NULL;
+	return iommu;
+}
+
+/* The IOMMU's own name, as dmar0; empty if that cannot be read. @name: IT_NAME_LEN bytes */
+static void it_iommu_name(const struct iommu_device *iommu, char *name)
+{
+	const char *its;
+
+	if (!iommu->dev || get_kernel_nofault(its, &iommu->dev->kobj.name) ||
+	    copy_from_kernel_nofault(name, its, IT_NAME_LEN - 1))
+		*name = '\0';
+	name[IT_NAME_LEN - 1] = '\0';
+}
+
 /* The IOMMU's driver: "intel_iommu" of "intel_iommu_ops" */
 static void it_driver_name(const struct iommu_device *iommu, char *name, size_t size)
 {
@@ -54,11 +80,14 @@ static unsigned int it_nr_units;
 
 static void it_unit_note(struct pci_dev *pdev)
 {
-	struct iommu_device *iommu = pdev->dev.iommu ? pdev->dev.iommu->iommu_dev : NULL;
 	struct it_unit *unit = &it_units[it_nr_units];
+	struct iommu_device copy, *iommu;
 	unsigned int i;
 
-	if (!iommu || !iommu->dev || it_nr_units == ARRAY_SIZE(it_units))
+	if (it_nr_units == ARRAY_SIZE(it_units))
+		return;
+	iommu = it_iommu_of(&pdev->dev, &copy);
+	if (!iommu || !copy.dev)
 		return;
 	for (i = 0; i < it_nr_units; i++) {
 		if (it_units[i].at == (unsigned long)iommu)
@@ -68,8 +97,8 @@ static void it_unit_note(struct pci_dev *pdev)
 		.at = (unsigned long)iommu, .node = dev_to_node(&pdev->dev),
 		.segment = pci_domain_nr(pdev->bus),
 	};
-	it_driver_name(iommu, unit->driver, sizeof(unit->driver));
-	strscpy(unit->name, dev_name(iommu->dev), sizeof(unit->name));
+	it_driver_name(&copy, unit->driver, sizeof(unit->driver));
+	it_iommu_name(&copy, unit->name);
 	/* Pairs with it_unit_find(). */
 	smp_store_release(&it_nr_units, it_nr_units + 1);
 }
@@ -103,16 +132,15 @@ bool it_unit_find(unsigned long at, struct it_unit *unit)
 static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 scan)
 {
 	struct it_home home = { .node = dev_to_node(dev), .scan = scan };
-	struct iommu_device *iommu = dev->iommu ? dev->iommu->iommu_dev : NULL;
+	struct iommu_device iommu;
 	struct kstall_slot slot;
 	struct it_home *rec;
 	bool found;
 
 	strscpy(home.dev, dev_name(dev), sizeof(home.dev));
-	if (iommu) {
-		it_driver_name(iommu, home.driver, sizeof(home.driver));
-		if (iommu->dev)
-			strscpy(home.iommu, dev_name(iommu->dev), sizeof(home.iommu));
+	if (it_iommu_of(dev, &iommu)) {
+		it_driver_name(&iommu, home.driver, sizeof(home.driver));
+		it_iommu_name(&iommu, home.iommu);
 	}
 	if (!kstall_inflight_find_or_insert(&it_homes, (unsigned long)domain, scan, &slot, &found))
 		return;
