@@ -402,8 +402,9 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * Overhead: entry and return of each mapping, a table record, and of each allocation of
  * addresses and change of the page table inside.
  * Reach: 6.1 and later. Not coherent memory (dma_alloc_coherent()), not what a driver maps
- * itself (VFIO, NVIDIA's SVA). Mappings in steps are of 6.16 and later, where NVMe, RDMA and HMM
- * use them. path=other is iommu before 6.12.
+ * itself (VFIO, NVIDIA's SVA), nor, on 6.1 and 6.12, dma_map_resource(), with which amdgpu maps
+ * its peers' memory. Mappings in steps are of 6.16 and later, where NVMe, RDMA and HMM use them.
+ * path=other is iommu before 6.12.
  */
 KSTALL_TRACE_EVENT(dma_map_done,
 	TP_PROTO(u64 duration_ns, u64 dma_addr, u64 bytes, int result,
@@ -429,7 +430,8 @@ KSTALL_TRACE_EVENT(dma_map_done,
  * @dev: the device
  * @op: single, sg, link (link_alloc and link_sync do not occur)
  * @dir: to_device, from_device, both, none
- * @path: iommu, direct, swiotlb, other
+ * @path: iommu, direct, swiotlb, other; swiotlb only if something was copied back (from_device,
+ *	both), else iommu or direct
  * @p2p: always 0
  * @dma_addr: the address the device had
  * @bytes: unmapped; of a list at most its first 16384 segments
