@@ -444,10 +444,11 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  * Parameter: ib_wr_latency_min_ns.
  * Overhead: a function entry and return per ib_post_send(), a tracepoint probe and a function
  * entry per ib_poll_cq(), a table record per signaled request.
- * Reach: kernel users on every provider whose device is there. Not user verbs, nor MADs. Of
- * queue pairs that signal every request without the flag (IB_SIGNAL_ALL_WR) only those created
- * after enabling. Requests posted before enabling count as unmatched in the status file, and so
- * do those with an id that more than four on their way have, on one queue pair.
+ * Reach: kernel users on every provider whose device is there. Not user verbs, nor MADs, but
+ * those of mlx5's QP1, which it posts again on queue pairs of its own. Of queue pairs that signal
+ * every request without the flag (IB_SIGNAL_ALL_WR) only those created after enabling. Requests
+ * posted before enabling count as unmatched in the status file, and so do those with an id that
+ * more than four on their way have, on one queue pair.
  */
 KSTALL_TRACE_EVENT(ib_wr_latency,
 	TP_PROTO(u64 latency_ns, u32 qp_num, u64 bytes, int status, const struct kstall_ib_wr *w),

@@ -135,6 +135,15 @@ void iq_emit_flushes(const struct kstall_folded *folded)
 
 /* ---- posted ---- */
 
+/*
+ * The kernel polls what is posted on it. What rdmavt's programs post comes through the kernel
+ * (ib_uverbs_post_send()), but they poll for themselves.
+ */
+static bool iq_is_followed(const struct ib_qp *qp)
+{
+	return !qp->uobject && qp->qp_type != IB_QPT_SMI && qp->qp_type != IB_QPT_GSI;
+}
+
 /* Will it have a completion if all goes well? */
 static bool iq_signaled(const struct ib_qp *qp, const struct ib_send_wr *wr)
 {
@@ -226,7 +235,7 @@ bool iq_post_enter(void *data, struct pt_regs *regs)
 	struct iq_post_call *call = data;
 	u64 now = kstall_now();
 
-	if (!wr || qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
+	if (!wr || !iq_is_followed(qp))
 		return false;
 	for (; wr; wr = wr->next) {
 		if (iq_signaled(qp, wr))
@@ -286,23 +295,21 @@ static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, u8 *
 	return true;
 }
 
-/* A request of ib_post_send() that completed well; a failed one does not say what it was. */
-static bool iq_is_send(const struct ib_wc *wc)
-{
-	return wc->status == IB_WC_SUCCESS && !(wc->opcode & IB_WC_RECV) && wc->qp &&
-	       wc->qp->qp_type != IB_QPT_SMI && wc->qp->qp_type != IB_QPT_GSI;
-}
-
 static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 {
 	struct iq_failed e = {
 		.cq = cq, .vendor_err = wc->vendor_err, .status = wc->status,
 		.opcode = IQ_UNKNOWN,
 	};
+	bool good = wc->status == IB_WC_SUCCESS;
 
-	if (!iq_completed(cq, wc, now, &e.opcode, &e.latency_ns) && iq_is_send(wc))
+	/* It may have the id of a send. A failed one does not say what it was. */
+	if (good && wc->opcode & IB_WC_RECV)
+		return;
+	if (!iq_completed(cq, wc, now, &e.opcode, &e.latency_ns) && good && wc->qp &&
+	    iq_is_followed(wc->qp))
 		kstall_inflight_unmatched(&iq_posts);
-	if (wc->status == IB_WC_SUCCESS || !trace_ib_wc_error_enabled())
+	if (good || !trace_ib_wc_error_enabled())
 		return;
 	/* Of a queue pair that was destroyed without being drained nothing may be left. */
 	if (get_kernel_nofault(e.qp_num, &wc->qp->qp_num))
