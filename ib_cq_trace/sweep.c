@@ -104,17 +104,19 @@ static bool iq_sweep_due(struct iq_sweep *sweep)
 static void iq_learn(struct ib_qp *qp, const struct ib_qp_attr *attr)
 {
 	const struct rdma_ah_attr *ah = &attr->ah_attr;
+	bool grh = rdma_ah_get_ah_flags(ah) & IB_AH_GRH;
 	union ib_gid lgid = {};
 	struct kstall_slot slot;
 	struct iq_qp *rec;
 
-	if (rdma_ah_get_ah_flags(ah) & IB_AH_GRH)
-		rdma_query_gid(qp->device, rdma_ah_get_port_num(ah),
+	/* bnxt_re_query_qp() leaves the AH's port 0. */
+	if (grh)
+		rdma_query_gid(qp->device, rdma_ah_get_port_num(ah) ?: qp->port,
 			       rdma_ah_read_grh(ah)->sgid_index, &lgid);
 	rec = iq_qp_record(qp, &slot);
 	if (!rec)
 		return;
-	if (!rec->connected && attr->dest_qp_num)
+	if (!rec->connected && attr->dest_qp_num && (grh || rdma_ah_get_dlid(ah)))
 		iq_peer_fill(rec, &lgid, attr);
 	if (rec->state == IQ_UNKNOWN && attr->qp_state != IB_QPS_ERR)
 		rec->state = attr->qp_state;
@@ -124,8 +126,9 @@ static void iq_learn(struct ib_qp *qp, const struct ib_qp_attr *attr)
 /* @qp cannot go: its restrack entry is held. */
 static void iq_ask(struct ib_qp *qp)
 {
-	struct ib_qp_init_attr init;
-	struct ib_qp_attr attr;
+	/* Providers fill what they know. */
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr attr = {};
 	struct iq_qp rec;
 
 	/* Those of management, and a driver's own, have states that are not theirs. */
