@@ -140,7 +140,20 @@ bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/* A CQ that no ib_cq stands for is a DEVX object: all that is known is its number. */
+/*
+ * mlx5e_cq_error_event(struct mlx5_core_cq *, enum mlx5_event): mlx5's Ethernet driver has CQs too,
+ * which are not RDMA's, and tells of them in the log.
+ */
+bool iq_mlx5e_cq_error_enter(void *data, struct pt_regs *regs)
+{
+	this_cpu_ptr(&iq_mlx5_error)->told = true;
+	return false;
+}
+
+/*
+ * A CQ that no ib_cq stands for is a DEVX object's, or another mlx5 driver's (vDPA, steering): all
+ * that is known is its number.
+ */
 void iq_mlx5_cq_error_return(void *data, struct pt_regs *regs)
 {
 	struct iq_mlx5_error *error = this_cpu_ptr(&iq_mlx5_error);

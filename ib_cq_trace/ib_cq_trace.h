@@ -300,6 +300,7 @@ bool iq_uverbs_cq_event_enter(void *data, struct pt_regs *regs);
 bool iq_mlx5_cq_event_enter(void *data, struct pt_regs *regs);
 bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs);
 void iq_mlx5_cq_error_return(void *data, struct pt_regs *regs);
+bool iq_mlx5e_cq_error_enter(void *data, struct pt_regs *regs);
 bool iq_comp_enter(void *data, struct pt_regs *regs);
 bool iq_comp_read_enter(void *data, struct pt_regs *regs);
 void iq_comp_read_return(void *data, struct pt_regs *regs);

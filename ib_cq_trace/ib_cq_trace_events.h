@@ -283,11 +283,12 @@ struct kstall_ib_port {
  * summary; the sum of counts is the number of completions lost, where the provider reports
  * each (soft-RoCE does), or of reports.
  *
- * @dev: RDMA device; empty for a CQ of a DEVX object
+ * @dev: RDMA device; empty for a CQ of mlx5 that no verbs CQ stands for: a DEVX object's, or
+ *	another of its drivers' (vDPA, steering; not the Ethernet one)
  * @user: module that owns the CQ, empty if a process does
- * @cq_id: restrack id of the CQ, as rdma resource show cq prints; for a CQ of a DEVX object the
- *	device's own number
- * @depth: entries it has, as the provider rounded them; 0 for a CQ of a DEVX object
+ * @cq_id: restrack id of the CQ, as rdma resource show cq prints; with an empty dev the device's
+ *	own number
+ * @depth: entries it has, as the provider rounded them; 0 with an empty dev
  * @used: of them in use: depth if the provider says it is full, else -1
  * @attached: work queues that use it (a queue pair with both on it counts 2); which,
  *	rdma resource show qp tells

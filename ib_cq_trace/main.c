@@ -76,7 +76,7 @@ static struct kstall_inflight *tables[] = {
 enum {
 	H_FREE_CQ, H_DESTROY_CQ, H_DESTROY_QP,
 	H_PROCESS, H_RESCHEDULE, H_SCHEDULE, H_POLLED,
-	H_UVERBS_CQ, H_MLX5_CQ, H_MLX5_CQ_ERROR, H_RXE_CQ,
+	H_UVERBS_CQ, H_MLX5_CQ, H_MLX5E_CQ, H_MLX5_CQ_ERROR, H_RXE_CQ,
 	H_UVERBS_QP, H_CORE_QP, H_MODIFY, H_CREATE,
 	H_COMP_READ, H_COMP,
 	H_ODP_MAP, H_ODP_UNMAP,
@@ -104,6 +104,8 @@ static struct kstall_hook hooks[H_NR] = {
 				     iq_uverbs_cq_event_enter),
 	[H_MLX5_CQ] = KSTALL_ENTRY("mlx5_cq_event", "mlx5_ib", "mlx5_ib_cq_event",
 				   iq_mlx5_cq_event_enter),
+	[H_MLX5E_CQ] = KSTALL_ENTRY("mlx5e_cq_event", "mlx5_core", "mlx5e_cq_error_event",
+				    iq_mlx5e_cq_error_enter),
 	[H_MLX5_CQ_ERROR] = KSTALL_PAIR("mlx5_cq_error", "mlx5_core", "cq_err_event_notifier",
 					0, iq_mlx5_cq_error_enter, iq_mlx5_cq_error_return),
 	[H_RXE_CQ] = KSTALL_PAIR("rxe_cq_post", "rdma_rxe", "rxe_cq_post",
@@ -152,8 +154,8 @@ KSTALL_CHECK_PROBE(cq_poll, iq_on_poll);
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(ib_cq_overflow, BIT_ULL(H_UVERBS_CQ),
 		     .optional = BIT_ULL(H_RXE_CQ) | BIT_ULL(H_MLX5_CQ) |
-				 BIT_ULL(H_MLX5_CQ_ERROR) | BIT_ULL(H_FREE_CQ) |
-				 BIT_ULL(H_DESTROY_CQ),
+				 BIT_ULL(H_MLX5E_CQ) | BIT_ULL(H_MLX5_CQ_ERROR) |
+				 BIT_ULL(H_FREE_CQ) | BIT_ULL(H_DESTROY_CQ),
 		     .tables = BIT(T_OVERFLOWS), .fold = &iq_overflows, .rare = true),
 	KSTALL_EVENT(ib_wc_error, QP_HOOKS | BIT_ULL(H_POLLED),
 		     .optional = SLOT_BITS(H_POLL) | BIT_ULL(H_RXE_CQ),
