@@ -626,7 +626,8 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * Arguments: age_ns, qp_num, count, source, struct.
  * Overhead: a function entry and return per change of a queue pair's state. Once a second the
  * ports' counters are read; a sweep asks the device about at most 100 queue pairs a second and
- * qp_sweep_max in all (0: no sweeps).
+ * qp_sweep_max in all (0: no sweeps). Where queue pairs are bound to counters of their own (rdma
+ * statistic qp), which the port's do not contain, one sweep follows the other.
  * Reach: all queue pairs with a restrack id. What a sweep finds is up to some seconds old. The
  * sweep's counters of mlx5 are not tested on hardware.
  */

@@ -68,7 +68,16 @@ static u64 iq_errors(struct ib_device *ibdev, struct rdma_hw_stats *stats, u32 p
 	return sum;
 }
 
-/* Return: they have grown since the last look, or this is the first. */
+/*
+ * Queue pairs with counters of their own (rdma statistic qp set, bind) do not count in the port's,
+ * and the sum over all of them (rdma_counter_get_hwstat_value()) is ib_core's alone.
+ */
+static bool iq_counted_apart(struct ib_device *ibdev, u32 port)
+{
+	return READ_ONCE(ibdev->port_data[port].port_counter.mode.mode) != RDMA_COUNTER_MODE_NONE;
+}
+
+/* Return: they have grown since the last look or cannot tell, or this is the first. */
 static bool iq_errors_grew(struct iq_sweep *sweep)
 {
 	struct ib_device *ibdev = sweep->ibdev;
@@ -82,7 +91,7 @@ static bool iq_errors_grew(struct iq_sweep *sweep)
 		if (!sweep->stats[i])
 			continue;
 		errors = iq_errors(ibdev, sweep->stats[i], port);
-		grew |= errors > sweep->errors[i];
+		grew |= errors > sweep->errors[i] || iq_counted_apart(ibdev, port);
 		sweep->errors[i] = errors;
 	}
 	sweep->primed = true;

@@ -5,7 +5,7 @@
 event=ib_qp_event error=ib_qp_error
 soft_roce
 load mock_ib
-plan 22
+plan 23
 trace $event $error
 
 has_core=$(status_field ib_cq_trace hook core_qp_event state)
@@ -70,6 +70,18 @@ sleep 3
 t_eq "qp_sweep_max 0: no sweep" "$(sweep sweeps) $(sweep left)" "$sweeps 0"
 echo close >$DO
 echo "$was" >$max
+
+# --- queue pairs with counters of their own: the port's do not grow ---
+
+sweeps=$(sweep sweeps)
+# by counters that grow it would be twice
+swept_thrice() { [ "$(sweep sweeps)" -ge $((sweeps + 3)) ]; }
+if rdma statistic qp set link rxe0/1 auto type on; then
+	t_ok "counters of their own: one sweep follows the other" wait_until 20 swept_thrice
+	rdma statistic qp set link rxe0/1 auto off
+else
+	t_skip "counters of their own: one sweep follows the other" "rdma cannot set them"
+fi
 
 # --- no faster than allowed: 10 queue pairs, then a pause of a tenth of a second ---
 
