@@ -205,6 +205,11 @@ struct iq_create_call {
 	bool sig_all;
 };
 
+/* ib_destroy_qp_user() */
+struct iq_destroy_call {
+	u64 key;
+};
+
 /* rxe_cq_post(), cq_err_event_notifier() of mlx5_core */
 struct iq_cqe_call {
 	struct ib_cq *cq;
@@ -313,6 +318,7 @@ void iq_modify_return(void *data, struct pt_regs *regs);
 bool iq_create_enter(void *data, struct pt_regs *regs);
 void iq_create_return(void *data, struct pt_regs *regs);
 bool iq_destroy_qp_enter(void *data, struct pt_regs *regs);
+void iq_destroy_qp_return(void *data, struct pt_regs *regs);
 bool iq_uverbs_qp_event_enter(void *data, struct pt_regs *regs);
 bool iq_core_qp_event_enter(void *data, struct pt_regs *regs);
 void iq_qp_fill(struct iq_qp *rec, const struct ib_qp *qp);
