@@ -21,7 +21,8 @@ t_eq "pending_reqs: alone" "$(ev_n $ev 'f["pending_reqs"] == 1')" 3
 # More than there are workers, and before all have one nobody listens any more.
 null_blk ks_slow irqmode=2 completion_nsec=500000000
 ./uring io read /dev/ks_slow 64 4096 64 101 buffered async workers=2 >"$work/slow" &
-wait_until 30 eval '[ "$(status_field io_uring_trace table requests in_use)" -gt 32 ]'
+most_wait() { [ "$(status_field io_uring_trace table requests in_use)" -gt 32 ]; }
+wait_until 30 most_wait
 ev_disable $SYSTEM/$ev
 t_eq "nobody listens: nobody is followed" "$(status_field io_uring_trace table requests state)" idle
 wait $!
