@@ -76,7 +76,7 @@ static struct bio *uring_bio_parent(const struct bio *bio)
 
 /*
  * The kiocb an asynchronous direct I/O reports to, or something that is none: the value is
- * only compared with the keys of live requests, never followed.
+ * compared with the keys of live requests, and not followed but by uring_submitter().
  */
 static const void *uring_bio_kiocb(const struct bio *bio)
 {
@@ -95,10 +95,7 @@ static const void *uring_bio_kiocb(const struct bio *bio)
 	return get_kernel_nofault(kiocb, dio) ? NULL : kiocb;
 }
 
-/*
- * The io_kiocb begins with the kiocb (cmd_to_io_kiocb(), io_uring_types.h). Who it is for is known
- * to the request: what a cgroup's io.max held back is queued by a kworker (blk-throttle.c).
- */
+/* The io_kiocb begins with the kiocb (cmd_to_io_kiocb(), io_uring_types.h). */
 static bool uring_attribute_exact(struct uring_bio *rec, const void *kiocb)
 {
 	const struct uring_req *req;
@@ -114,7 +111,6 @@ static bool uring_attribute_exact(struct uring_bio *rec, const void *kiocb)
 	rec->sqpoll = req->sqpoll;
 	rec->attribution = URING_ATTR_EXACT;
 	rec->cpu_node = req->cpu_node;
-	rec->who = req->who;
 	kstall_inflight_unlock(&slot);
 	return true;
 }
@@ -142,6 +138,25 @@ static bool uring_attribute_window(struct uring_bio *rec)
 	return true;
 }
 
+/*
+ * Whom a request is for whose bio is queued here. What a cgroup's io.max held back a kworker
+ * queues (blk-throttle.c). The bio holds its kiocb, and one that still shows the ring and the
+ * user_data of the record is a request's, which holds its task.
+ */
+static struct task_struct *uring_submitter(const struct uring_bio *rec, const void *kiocb)
+{
+	const struct io_kiocb *req = kiocb;
+	struct io_ring_ctx *ctx;
+	u64 user_data;
+
+	if (rec->attribution != URING_ATTR_EXACT || !(current->flags & PF_KTHREAD))
+		return uring_owner(current);
+	if (get_kernel_nofault(ctx, &req->ctx) || ctx != rec->ctx ||
+	    get_kernel_nofault(user_data, &req->cqe.user_data) || user_data != rec->user_data)
+		return current;
+	return uring_owner(uring_req_task(req));
+}
+
 static void uring_bio_store(const struct bio *bio, const struct uring_bio *rec)
 {
 	struct kstall_slot slot;
@@ -154,6 +169,7 @@ static void uring_bio_store(const struct bio *bio, const struct uring_bio *rec)
 
 KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 {
+	const void *kiocb = uring_bio_kiocb(bio);
 	u64 now = kstall_now();
 	struct uring_bio rec = {
 		.queue_ns = now,
@@ -164,10 +180,9 @@ KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 		.attribution = URING_ATTR_NONE,
 	};
 
-	if (!uring_attribute_exact(&rec, uring_bio_kiocb(bio)))
+	if (!uring_attribute_exact(&rec, kiocb))
 		uring_attribute_window(&rec);
-	if (!rec.who.tgid)
-		kstall_who_read(&rec.who, rec.ctx ? uring_owner(current) : current);
+	kstall_who_read(&rec.who, rec.ctx ? uring_submitter(&rec, kiocb) : current);
 	uring_bio_store(bio, &rec);
 }
 

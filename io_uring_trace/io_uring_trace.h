@@ -23,7 +23,6 @@
  * @sqpoll: the ring has an SQPOLL thread
  * @punted: has been to io-wq
  * @poll_armed: has waited for its file to become ready
- * @who: who submitted it; zeroes if nobody listened to io_uring_block_rq then
  */
 struct uring_req {
 	u64 submit_ns;
@@ -39,7 +38,6 @@ struct uring_req {
 	bool sqpoll;
 	bool punted;
 	bool poll_armed;
-	struct kstall_who who;
 };
 
 /**

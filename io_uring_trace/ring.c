@@ -366,8 +366,6 @@ KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 	rec->cpu_node = numa_node_id();
 	rec->opcode = req->opcode;
 	rec->sqpoll = uring_is_sqpoll(req->ctx);
-	if (trace_io_uring_block_rq_enabled())
-		kstall_who_read(&rec->who, uring_owner(current));
 	kstall_inflight_unlock(&slot);
 }
 
