@@ -74,7 +74,7 @@ static struct kstall_inflight *tables[] = {
 
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
-	H_FREE_CQ, H_DESTROY_CQ, H_DESTROY_QP,
+	H_FREE_CQ, H_DESTROY_CQ, H_DESTROY_QP, H_DESTROYED_QP,
 	H_PROCESS, H_RESCHEDULE, H_SCHEDULE, H_POLLED,
 	H_UVERBS_CQ, H_MLX5_CQ, H_MLX5E_CQ, H_MLX5_CQ_ERROR, H_RXE_CQ,
 	H_UVERBS_QP, H_CORE_QP, H_MODIFY, H_CREATE,
@@ -91,9 +91,12 @@ static struct kstall_hook hooks[H_NR] = {
 	[H_FREE_CQ] = KSTALL_ENTRY("free_cq", "ib_core", "ib_free_cq", iq_destroy_cq_enter),
 	[H_DESTROY_CQ] = KSTALL_ENTRY("destroy_cq", "ib_core", "ib_destroy_cq_user",
 				      iq_destroy_cq_enter),
-	[H_DESTROY_QP] = KSTALL_PAIR("destroy_qp", "ib_core", "ib_destroy_qp_user",
-				     sizeof(struct iq_destroy_call), iq_destroy_qp_enter,
-				     iq_destroy_qp_return, .sleeps = true),
+	[H_DESTROY_QP] = KSTALL_ENTRY("destroy_qp", "ib_core", "ib_destroy_qp_user",
+				      iq_destroy_qp_enter),
+	/* A hook of its own: that pool may run out, and the one above misses nothing. */
+	[H_DESTROYED_QP] = KSTALL_PAIR("destroyed_qp", "ib_core", "ib_destroy_qp_user",
+				       sizeof(struct iq_destroy_call), iq_destroyed_qp_enter,
+				       iq_destroyed_qp_return, .few = true),
 	[H_PROCESS] = KSTALL_PAIR("process", "ib_core", "__ib_process_cq",
 				  sizeof(struct iq_process_call), iq_process_enter,
 				  iq_process_return),
@@ -150,7 +153,7 @@ static struct kstall_hook hooks[H_NR] = {
 KSTALL_CHECK_PROBE(cq_schedule, iq_on_schedule);
 KSTALL_CHECK_PROBE(cq_poll, iq_on_poll);
 
-#define QP_HOOKS	(BIT_ULL(H_MODIFY) | BIT_ULL(H_DESTROY_QP))
+#define QP_HOOKS	(BIT_ULL(H_MODIFY) | BIT_ULL(H_DESTROY_QP) | BIT_ULL(H_DESTROYED_QP))
 
 static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(ib_cq_overflow, BIT_ULL(H_UVERBS_CQ),

@@ -190,12 +190,20 @@ void iq_create_return(void *data, struct pt_regs *regs)
 bool iq_destroy_qp_enter(void *data, struct pt_regs *regs)
 {
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
-	struct iq_destroy_call *call = data;
+	u64 key = iq_key(qp->device, qp->qp_num);
 	struct iq_qp rec;
 
+	kstall_fold_end(&iq_flushes, key);
+	kstall_inflight_take(&iq_qps, key, &rec);
+	return false;
+}
+
+bool iq_destroyed_qp_enter(void *data, struct pt_regs *regs)
+{
+	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
+	struct iq_destroy_call *call = data;
+
 	call->key = iq_key(qp->device, qp->qp_num);
-	kstall_fold_end(&iq_flushes, call->key);
-	kstall_inflight_take(&iq_qps, call->key, &rec);
 	return true;
 }
 
@@ -203,7 +211,7 @@ bool iq_destroy_qp_enter(void *data, struct pt_regs *regs)
  * Once more: rdma_restrack_del() comes last in it (6.12), and until then a sweep may have held the
  * queue pair and put its record back.
  */
-void iq_destroy_qp_return(void *data, struct pt_regs *regs)
+void iq_destroyed_qp_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_destroy_call *call = data;
 	struct iq_qp rec;
