@@ -2,7 +2,7 @@
 # description: io_uring_wq_punt says for each request that goes to a worker why
 # requires: module:null_blk
 . ./lib.sh
-plan 9
+plan 10
 
 trace io_uring_wq_punt
 ev=io_uring_wq_punt
@@ -19,10 +19,11 @@ t_eq "too large to be tried without blocking: would_block" "$(ev_get $ev user_da
 t_eq "pending_reqs: alone" "$(ev_n $ev 'f["pending_reqs"] == 1')" 3
 
 # More than there are workers, and before all have one nobody listens any more.
-null_blk ks_slow irqmode=2 completion_nsec=500000000
+null_blk ks_slow irqmode=2 completion_nsec=200000000
+echo 0 >/sys/block/ks_slow/queue/read_ahead_kb
 ./uring io read /dev/ks_slow 64 4096 64 101 buffered async workers=2 >"$work/slow" &
-most_wait() { [ "$(status_field io_uring_trace table requests in_use)" -gt 32 ]; }
-wait_until 30 most_wait
+most_wait() { [ "$(status_field io_uring_trace table requests in_use)" -gt 8 ]; }
+t_ok "two workers: many wait for one" wait_until 30 most_wait
 ev_disable $SYSTEM/$ev
 t_eq "nobody listens: nobody is followed" "$(status_field io_uring_trace table requests state)" idle
 wait $!
