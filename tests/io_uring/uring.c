@@ -411,10 +411,11 @@ static void cmd_multishot(char **arg)
 /* Two ends of a connection: SEND_ZC is for IP. */
 static void connection(int *from, int *to)
 {
-	struct sockaddr_in addr = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in addr = { .sin_family = AF_INET };
 	socklen_t len = sizeof(addr);
 	int listening = sys("socket", socket(AF_INET, SOCK_STREAM, 0));
 
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	sys("bind", bind(listening, (struct sockaddr *)&addr, len));
 	sys("listen", listen(listening, 1));
 	sys("getsockname", getsockname(listening, (struct sockaddr *)&addr, &len));
@@ -516,6 +517,13 @@ static void do_batch(struct io_uring *ring, const struct io *io, u64 first, u64 
 	}
 }
 
+static void set_workers(struct io_uring *ring, unsigned int n)
+{
+	unsigned int of_each_kind[] = { n, n };
+
+	lib("max_workers", io_uring_register_iowq_max_workers(ring, of_each_kind));
+}
+
 /*
  * io read|write FILE COUNT SIZE DEPTH USER_DATA [buffered] [sqpoll] [fixed] [async] [scattered]
  *    [offset=BYTES] [workers=N]: sequential, submitted DEPTH at a time, user_data counted up
@@ -525,7 +533,7 @@ static void cmd_io(char **arg)
 	struct io io = { .write = !strcmp(arg[0], "write"), .count = number(arg[2]),
 			 .size = number(arg[3]), .depth = number(arg[4]),
 			 .user_data = number(arg[5]) };
-	unsigned int open_flags = O_DIRECT, ring_flags = 0, workers[2] = { };
+	unsigned int open_flags = O_DIRECT, ring_flags = 0, workers = 0;
 	char *file = arg[1];
 	struct io_uring ring;
 	struct iovec iov;
@@ -547,15 +555,15 @@ static void cmd_io(char **arg)
 		else if (!strncmp(*arg, "offset=", 7))
 			io.offset = number(*arg + 7);
 		else if (!strncmp(*arg, "workers=", 8))
-			workers[0] = workers[1] = number(*arg + 8);
+			workers = number(*arg + 8);
 		else
 			die("unknown option %s", *arg);
 	}
 	memset(io.buf, 'k', io.size);
 	io.fd = sys(file, open(file, open_flags | O_RDWR | (io.write ? O_CREAT : 0), 0600));
 	init(&ring, io.depth, ring_flags);
-	if (workers[0])
-		lib("max_workers", io_uring_register_iowq_max_workers(&ring, workers));
+	if (workers)
+		set_workers(&ring, workers);
 	if (io.fixed) {
 		iov = (struct iovec){ .iov_base = io.buf, .iov_len = io.size };
 		lib("register_buffers", io_uring_register_buffers(&ring, &iov, 1));
