@@ -254,7 +254,7 @@ bench_nop() {
 		printf "%.0f\n", v["bytes"] / v["capacity"] }' /sys/kernel/debug/io_uring_trace/status)"
 	enable 0
 	rmmod io_uring_trace
-	# the first is its name up to 0.23, the second since 0.21; a map that is full would be cheap, and lose
+	# bpftrace 0.17 knows the first name, 0.27 the second, 0.23 both; a map that is full would be cheap, and lose
 	export BPFTRACE_MAP_KEYS_MAX=131072 BPFTRACE_MAX_MAP_KEYS=131072
 	with_bpftrace tracepoints "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }" in_flight
