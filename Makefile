@@ -6,6 +6,9 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 bin	= $(DESTDIR)$(PREFIX)/bin
 share	= $(DESTDIR)$(PREFIX)/share
+INSTALL_MOD_PATH ?= $(DESTDIR)
+# Others than this directory's make read it, too.
+override INSTALL_MOD_PATH := $(abspath $(INSTALL_MOD_PATH))
 # Warnings are errors. Not for DKMS: the compiler of next year may warn about
 # something new, and that must not leave a node without its modules.
 WERROR	?= 1
@@ -16,8 +19,9 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
-.PHONY: modules dkms modules_install install install-scripts install-man uninstall \
-	clean deb features check test test-debug test-races test-neighbours demo bench bench-report help
+.PHONY: modules dkms modules_install modules_uninstall install install-scripts \
+	install-man uninstall clean deb features check test test-debug test-races \
+	test-neighbours demo bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -30,20 +34,38 @@ dkms:
 
 # Where INSTALL_MOD_PATH says, as for the kernel's own.
 modules_install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) modules_install
+	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' modules_install
+
+# Debian 12's headers have another release in config/kernel.release. When a
+# module is to be removed they may be gone.
+utsrelease = $(KDIR)/include/generated/utsrelease.h
+release	= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(utsrelease) 2>/dev/null),$(shell uname -r))
+MODULES	:= $(patsubst %/Kbuild,%,$(wildcard *_trace/Kbuild))
+DEPMOD	= depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(release)
+
+# What modules_install put there, which in 6.1 and before was extra/.
+modules_uninstall:
+	@cd $(INSTALL_MOD_PATH)/lib/modules/$(release) 2>/dev/null || exit 0; for m in $(MODULES); do \
+		for dir in $(or $(INSTALL_MOD_DIR),updates extra); do \
+			[ ! -d $$dir/$$m ] || { rm -f $$dir/$$m/$$m.ko* && rmdir $$dir/$$m; } || exit; \
+		done; \
+	done; $(DEPMOD)
 
 features:
 	@$(call features,-t)
 
-# With DKMS the modules follow the kernel's updates.
-install: install-scripts
-ifneq ($(shell command -v dkms),)
+# With DKMS the modules follow the kernel's updates. It is for the machine it
+# runs on: what goes elsewhere (DESTDIR, INSTALL_MOD_PATH) does without.
+by_dkms	:= $(if $(INSTALL_MOD_PATH),,$(shell command -v dkms))
+
+install:
+ifneq ($(by_dkms),)
 	scripts/dkms-install
 else
 	$(MAKE) modules_install
-	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) \
-		$$(cat $(KDIR)/include/config/kernel.release)
+	$(DEPMOD)
 endif
+	$(MAKE) install-scripts
 
 # What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat. The
 # doctor gets a list of the modules, as it will have no sources to look at.
@@ -69,8 +91,11 @@ uninstall:
 		$(bin)/kstall-doctor
 	rm -rf $(share)/kstall
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
-		$(patsubst %/Kbuild,$(share)/man/man4/%.4,$(wildcard *_trace/Kbuild))
-	! command -v dkms >/dev/null || scripts/dkms-install -r
+		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
+	$(MAKE) modules_uninstall
+ifneq ($(by_dkms),)
+	scripts/dkms-install -r
+endif
 
 # Not kbuild's: the headers that were built against may be gone.
 clean:
@@ -115,6 +140,8 @@ help:
 	@echo 'make KDIR=<headers>     ... for another kernel'
 	@echo 'make DIRS="<dir> ..."   ... only these modules (tests have some, too)'
 	@echo 'make install            install them and the tools, by DKMS when present'
+	@echo 'make install DESTDIR=<directory>'
+	@echo '                        ... below that directory, without DKMS'
 	@echo 'make modules_install    only the modules, below INSTALL_MOD_PATH'
 	@echo 'make uninstall          remove what install installed'
 	@echo 'make deb                build the Debian packages, in dist/'
