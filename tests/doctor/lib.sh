@@ -11,6 +11,12 @@ doctor() {
 	"$top/scripts/kstall-doctor" "$@" >"$report" 2>&1 || status=$?
 }
 
+# put FILE VALUE: into the made-up machine below $node
+put() {
+	mkdir -p "$node${1%/*}"
+	printf '%s\n' "$2" >"$node$1"
+}
+
 # says REGEX: a line of it is like this
 says() { grep -qE -- "$1" "$report"; }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: kstall-doctor tells a healthy machine from an ill one, names what is ill, and says what to type
 # timeout: 400
+# once: the installed package (pkg) asks the doctor on each kernel
 # requires: python3
 . ../lib.sh
 . lib.sh
