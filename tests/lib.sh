@@ -5,6 +5,7 @@
 #	# description: what it protects, in one line
 #	# timeout: 600                     (seconds, default 300)
 #	# requires: fio module:null_blk /sys/kernel/btf/vmlinux
+#	# once: it asks the tree            (why one kernel is enough for vm/run)
 #	. ../lib.sh
 #	plan 2
 #	load io_uring_trace
@@ -91,6 +92,9 @@ t_end() {
 }
 trap t_end EXIT
 trap 'exit 143' TERM INT
+
+# at_length FULL BRIEF: so much of what is repeated, where it is not this kernel that does it at full length (vm/run)
+at_length() { if [ -n "${KSTALL_BRIEF-}" ]; then echo "$2"; else echo "$1"; fi; }
 
 # --- waiting ---
 

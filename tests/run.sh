@@ -5,9 +5,11 @@
 # To each test's own results it adds what no test can be trusted to say: that there were as many as planned, that the script
 # ended well and in time, that the kernel's log stayed clean and that no module of ours stayed loaded. On a kernel that looks for
 # bugs (vm/debug-kernel) the last test of a directory also answers for memory that leaked, and for detectors that fell asleep.
+#
+# KSTALL_BRIEF=1: another kernel does it all at full length (at_length in lib.sh).
 set -u
 cd "$(dirname "$0")" || exit
-export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1}
+export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1} KSTALL_BRIEF=${KSTALL_BRIEF-}
 
 # What must not appear in the kernel's log while a test runs.
 dirt='BUG|WARNING|Oops|Call Trace|suspicious RCU|possible circular locking|possible recursive locking|inconsistent lock state'
@@ -121,31 +123,30 @@ log_since() {
 	dmesg | awk -v mark="$1" 'index($0, mark) { n = 0; on = 1 } on { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }'
 }
 
-# without_known: leaves out, of the log on standard input, the reports that are known, each up to its stack's end
-without_known() {
-	awk -v known="$known" -v lost="$lost" '/kmemleak: [0-9]+ new/ && lost == "" { next }
-		known == "" { print; next }
-		/WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error/ { open = 1 }
+# without BEGIN END WHAT: the log on standard input but for the reports, each from BEGIN to END, that have WHAT in them; extended
+# regular expressions
+without() {
+	awk -v begin="$1" -v end="$2" -v what="$3" 'what == "" { print; next }
+		$0 ~ begin { open = 1 }
 		!open { print; next }
 		{ report = report $0 "\n" }
-		/<\/TASK>/ { if (report !~ known) printf "%s", report; open = 0; report = "" }
+		$0 ~ end { if (report !~ what) printf "%s", report; open = 0; report = "" }
 		END { printf "%s", report }'
 }
 
-# without_kernels_races: KCSAN watches our modules only, but what the kernel's headers make of each TRACE_EVENT() is in them: there
-# trace_trigger_soft_disabled() (linux/trace_events.h) reads 8 bytes of flags that the kernel sets meanwhile
-without_kernels_races() {
-	awk '/BUG: KCSAN:/ { open = 1 }
-		!open { print; next }
-		{ report = report $0 "\n" }
-		/======$/ { if (report !~ /(trace_event_raw_event|perf_trace)_.*at unknown origin, with read to [^ ]* of 8 bytes/) printf "%s", report; open = 0; report = "" }
-		END { printf "%s", report }'
+# without_known: leaves out what is known, each report up to its stack's end.
+# KCSAN watches our modules only, but what the kernel's headers make of each TRACE_EVENT() is in them: there
+# trace_trigger_soft_disabled() (linux/trace_events.h) reads 8 bytes of flags that the kernel sets meanwhile.
+without_known() {
+	if [ -n "$lost" ]; then cat; else sed -E '/kmemleak: [0-9]+ new/d'; fi |
+		without 'WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error' '</TASK>' "$known" |
+		without 'BUG: KCSAN:' '======$' '(trace_event_raw_event|perf_trace)_.*at unknown origin, with read to [^ ]* of 8 bytes'
 }
 
 # The log since the mark that run_one left in it.
 check_log() {
 	local log bad
-	log=$(log_since "kstall-test: $1" | without_known | without_kernels_races)
+	log=$(log_since "kstall-test: $1" | without_known)
 	if [ -z "$log" ]; then
 		extra "not ok" "kernel log is clean (it is too small to tell)"
 		return

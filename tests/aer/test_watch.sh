@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: aer_watch.bt runs unedited on this kernel's bpftrace and counts the errors and the DMA of a device exactly, before and since its first error
 # timeout: 400
+# once: on each kernel tools/start starts the tools
 # requires: bpftrace
 # known: pci_scan_single_device
 . ./lib.sh

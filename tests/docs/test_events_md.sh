@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: Documentation/events.md is what the code says, and scripts/events-doc sees when a comment and its code part
+# once: it asks the tree
 . ../lib.sh
 plan 8
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: the manual pages have every module, event, parameter, tool and option there is, and nothing else
 # requires: python3
+# once: it asks the tree
 . ../lib.sh
 plan 6
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: mm_migrate_trace's bpftrace tools run unedited on this kernel's bpftrace and say exactly what a program did
+# once: on each kernel tools/start starts the tools
 # requires: bpftrace
 . ./lib.sh
 # shellcheck source=../tools/lib.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: lib.sh and run.sh tell a good test from a bad one
+# once: it asks the tree
 . ../lib.sh
 plan 18
 

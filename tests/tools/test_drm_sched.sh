@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # description: drm_sched_trace's bpftrace tools run unedited on this kernel's bpftrace and say exactly what programs did
+# once: on each kernel tools/start starts the tools
 # requires: bpftrace
 # shellcheck source=../drm_sched/lib.sh
 . ../drm_sched/lib.sh
 # shellcheck source=lib.sh
 . ./lib.sh
-plan 20
+plan 21
 
 # One job at a time: a program of BPF that is interrupted is not interrupted by another; that one is skipped, and nobody counts it.
 load mock_gpu timeout_ms=2000 reset_ms=50 evict_ms=50 limit=1
@@ -27,7 +28,7 @@ pid=$(pid_of drm_wait 1)
 t_eq "drm_wait: the first line says what and from which duration on" \
 	"$(grep -m1 Tracing "$work/drm_wait")" "Tracing GPU jobs until Ctrl-C. drm_sched_job_dispatch_min_ns=0"
 t_eq "drm_wait: histograms by ring" "$(entries drm_wait 'wait_us[mock0]') $(entries drm_wait 'wait_us[mock1]')" "7 5"
-for part in hol dep ring run; do
+for part in hol dep ring hwq run; do
 	t_eq "drm_wait: $part" "$(stat drm_wait "${part}_us[trainer, $pid, mock0]" count) $(stat drm_wait "${part}_us[loader, $(pid_of drm_wait 2), mock1]" count)" "7 5"
 done
 # The ring's worker may look at a job some time after it came.

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: ib_cq_trace's bpftrace tools run unedited on this kernel's bpftrace and say exactly what a program and a module did
 # timeout: 400
+# once: on each kernel tools/start starts the tools
 # requires: bpftrace
 # shellcheck source=../ib_cq/lib.sh
 . ../ib_cq/lib.sh

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: io_uring_trace's bpftrace tools run unedited on this kernel's bpftrace and count exactly what a program did
 # timeout: 200
+# once: on each kernel tools/start starts the tools
 # requires: bpftrace fio
 # shellcheck source=../io_uring/lib.sh
 . ../io_uring/lib.sh
