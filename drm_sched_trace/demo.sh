@@ -18,21 +18,22 @@ make_loads() {
 	END
 	# ring: the neighbour's jobs take their turns on the same ring
 	{
-		echo 'rm -f started'
-		echo './neighbour entity 2 1 run 9000 jobs 82 0 touch started sleep 1000 >/dev/null &'
+		echo 'rm -f started finished'
+		echo './neighbour entity 2 1 run 9000 jobs 82 0 touch started until finished >/dev/null &'
 		echo 'while [ ! -e started ]; do sleep 0.01; done'
 		printf './trainer entity 2 1 run 1000'
 		for ((i = 0; i < 40; i++)); do printf ' job 0 await %d 60000' $i; done
-		echo ' | ./step-times; wait'
+		echo ' | ./step-times; touch finished; wait'
 	} >ring-bound
 	# dependency: the loader's jobs take their time on another ring
 	{
+		echo 'rm -f finished'
 		printf './loader entity 2 2 run 23000'
 		for ((i = 0; i < 40; i++)); do printf ' job 0'; done
-		echo ' touch started sleep 1000 >loader.out &'
+		echo ' until finished >loader.out &'
 		printf '%s\n' "while [ \"\$(grep -c ^job loader.out)\" != 40 ]; do sleep 0.01; done"
 		printf '%s\n' "set --; for h in \$(sed -n 's/^job.*handle=\\([0-9]*\\).*/\\1/p' loader.out); do set -- \"\$@\" dep @\$h job 0 await \$((\$# / 7)) 60000; done"
-		echo './trainer entity 2 1 run 1000 "$@" | ./step-times; wait'
+		echo './trainer entity 2 1 run 1000 "$@" | ./step-times; touch finished; wait'
 	} >dependency-bound
 	cat >memory <<-'END'
 		./loader bo 2 touch full until again place 0 touch done >/dev/null &
