@@ -43,12 +43,16 @@ release	= $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(utsrelease) 2>/d
 MODULES	:= $(patsubst %/Kbuild,%,$(wildcard *_trace/Kbuild))
 DEPMOD	= depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(release)
 
-# What modules_install put there, which in 6.1 and before was extra/.
+# What modules_install put there, which in 6.1 and before was extra/. A directory
+# that stays would keep apt from removing that of the kernel.
 modules_uninstall:
-	@cd $(INSTALL_MOD_PATH)/lib/modules/$(release) 2>/dev/null || exit 0; for m in $(MODULES); do \
-		for dir in $(or $(INSTALL_MOD_DIR),updates extra); do \
+	@cd $(INSTALL_MOD_PATH)/lib/modules/$(release) 2>/dev/null || exit 0; \
+	for dir in $(or $(INSTALL_MOD_DIR),updates extra); do \
+		[ -d $$dir ] || continue; \
+		for m in $(MODULES); do \
 			[ ! -d $$dir/$$m ] || { rm -f $$dir/$$m/$$m.ko* && rmdir $$dir/$$m; } || exit; \
 		done; \
+		rmdir --ignore-fail-on-non-empty $$dir || exit; \
 	done; $(DEPMOD)
 
 features:
