@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: on a node of 256 CPUs an armed event holds no more than 16 MiB, and all of them together no more than 128 MiB
+# once: what is allocated is the same on each kernel
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 

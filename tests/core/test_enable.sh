@@ -56,11 +56,12 @@ t_ok "no memory: in the end all is idle" wait_until 10 nothing_armed
 
 # --- two writers ---
 
-# toggle INSTANCE CPU: 500 times; says when it could not. Every fifth has ftrace go through all functions of the kernel, twice.
+# toggle INSTANCE CPU: again and again; says when it could not. Every fifth has ftrace go through all functions of the kernel, twice.
 toggle() {
-	local events=$1/events/kstall_test file i
+	local events=$1/events/kstall_test file i n
+	n=$(at_length 500 100)
 	taskset -pc "$2" $BASHPID >/dev/null
-	for ((i = 0; i < 500; i++)); do
+	for ((i = 0; i < n; i++)); do
 		file=$events/kt_tick/enable
 		((i % 5)) || file=$events/kt_span/enable
 		{ echo 1 >"$file" && echo 0 >"$file"; } || echo "$2"
@@ -68,7 +69,7 @@ toggle() {
 }
 last=$(($(getconf _NPROCESSORS_ONLN) - 1))
 errors=$(toggle "$a" 0 2>&1 & toggle "$b" $last 2>&1; wait)
-t_eq "2 CPUs, 1,000 times: never an error" "$errors" ""
+t_eq "2 CPUs, again and again: never an error" "$errors" ""
 t_ok "2 CPUs: in the end nothing is armed" wait_until 10 nothing_armed
 t_eq "2 CPUs: no user is left" "$(field event kt_span users) $(field event kt_tick users)" "0 0"
 ev_clear

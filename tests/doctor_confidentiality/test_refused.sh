@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: what lockdown=confidentiality takes away
 # timeout: 300
+# once: doctor_integrity asks each kernel
 # requires: python3 bpftrace /sys/kernel/security/lockdown
 . ../lib.sh
 . ../doctor/lib.sh

@@ -5,7 +5,7 @@
 . ./lib.sh
 plan 15
 
-rounds=$(at_length 50 12)
+rounds=$(at_length 50 5)
 [ ! -e /sys/kernel/debug/kmemleak ] || rounds=10 # where each takes a minute
 mk_instance "kstall-$$"
 at_exit unload_if_loaded io_uring_trace

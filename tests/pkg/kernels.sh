@@ -126,20 +126,27 @@ experimental() {
 	fi
 }
 
+# boot_each KVER…: and use what was built for it
+boot_each() {
+	local k
+	make_payload
+	for k; do
+		guest "$k" kernel.sh
+	done
+}
+
 # later: what comes after the installation
 later() {
-	local k kernels
+	local kernels
 	if [ "$suite" = forky ]; then
-		experimental
+		[ -n "${KSTALL_BRIEF-}" ] || experimental
 		return
 	fi
 	kernels=$(installed_kernels)
 	upgrade
 	add_flavours
-	make_payload
-	for k in $(comm -13 <(echo "$kernels") <(installed_kernels)); do
-		guest "$k" kernel.sh
-	done
+	# shellcheck disable=SC2046 # a list
+	[ -n "${KSTALL_BRIEF-}" ] || boot_each $(comm -13 <(echo "$kernels") <(installed_kernels))
 	remove_old
 }
 
