@@ -4,10 +4,14 @@
 # workload COMMAND…: what the tools watch, a line each. An end that its program has learned of may not have been traced yet.
 workload() { printf '%s\n' "$@" "sleep 1" >"$work/workload"; }
 
+# warnings NAME: what bpftrace complained of. Not that two CPUs made the first entry of a key at once, which 0.23 says at random and
+# nobody can help (https://github.com/bpftrace/bpftrace/issues/4068); it loses one of the two.
+warnings() { { grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$work/$1.err"; } | grep -v ' WARNING: File exists$'; }
+
 # tool NAME [ARGUMENT…]: its output while the workload ran is then in $work/NAME
 tool() {
 	"../../scripts/$1.bt" -c "/bin/sh $work/workload" "${@:2}" >"$work/$1" 2>"$work/$1.err"
-	t_eq "$1: runs without a warning" "$? $(grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$work/$1.err")" "0 "
+	t_eq "$1: runs without a warning" "$? $(warnings "$1")" "0 "
 }
 
 # value NAME KEY: of the line "@KEY: value"
