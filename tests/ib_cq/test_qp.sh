@@ -53,20 +53,20 @@ echo close >$DO
 
 # --- no more than allowed ---
 
-sweep() { awk -v key="^$1=" '/^sweep rxe0/ { for (i = 3; i <= NF; i++) if (sub(key, "", $i)) print $i }' $STATUS; }
-# idle FIELD: of a line read while no sweep was under way
-watching() { status=$(grep '^sweep rxe0 state=watching' $STATUS); }
-idle() { grep -oP "\b$1=\K\d+" <<<"$status"; }
+# sweep FIELD [FILE]: of the status file, or of a line of it that was kept
+sweep() { awk -v key="^$1=" '/^sweep rxe0/ { for (i = 3; i <= NF; i++) if (sub(key, "", $i)) print $i }' "${2:-$STATUS}"; }
+idle=$work/idle
+watching() { grep '^sweep rxe0 state=watching' $STATUS >"$idle"; }
 max=/sys/module/ib_cq_trace/parameters/qp_sweep_max
 was=$(cat $max)
 echo 1 >$max
 wait_until 20 watching || bail "the sweep does not end"
-sweeps=$(idle sweeps) asked=$(idle asked) cut=$(idle cut)
+sweeps=$(sweep sweeps "$idle") asked=$(sweep asked "$idle") cut=$(sweep cut "$idle")
 # when the counters have grown, and at the look after that; where a look comes while they grow there is one more
-swept() { watching && [ "$(idle sweeps)" -ge $((sweeps + 2)) ]; }
+swept() { watching && [ "$(sweep sweeps "$idle")" -ge $((sweeps + 2)) ]; }
 mock fail 1
 t_ok "errors, again: at least two sweeps" wait_until 20 swept
-t_eq "qp_sweep_max: each asks one queue pair, and is cut" "$(($(idle asked) - asked)) $(($(idle cut) - cut))" "$(($(idle sweeps) - sweeps)) $(($(idle sweeps) - sweeps))"
+t_eq "qp_sweep_max: each asks one queue pair, and is cut" "$(($(sweep asked "$idle") - asked)) $(($(sweep cut "$idle") - cut))" "$(($(sweep sweeps "$idle") - sweeps)) $(($(sweep sweeps "$idle") - sweeps))"
 echo close >$DO
 echo 0 >$max
 sweeps=$(sweep sweeps)
