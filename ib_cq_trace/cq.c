@@ -34,6 +34,14 @@ KSTALL_PROBE(iq_on_schedule, PARAMS(struct ib_cq *cq), PARAMS(cq))
 	iq_schedule(cq);
 }
 
+/* cq_process, at the beginning of __ib_process_cq(): its entry, below, may have been missed. */
+KSTALL_PROBE(iq_on_process, PARAMS(const struct ib_cq *cq), PARAMS(cq))
+{
+	struct iq_scheduled rec;
+
+	kstall_inflight_take(&iq_scheduled, (unsigned long)cq, &rec);
+}
+
 /* __ib_process_cq(struct ib_cq *cq, int budget, struct ib_wc *wcs, int batch): softirq, worker */
 bool iq_process_enter(void *data, struct pt_regs *regs)
 {
@@ -239,6 +247,8 @@ bool iq_comp_read_enter(void *data, struct pt_regs *regs)
 	struct iq_read_call *call = data;
 
 	call->queue = filp->private_data + sizeof(struct ib_uobject);
+	call->start_ns = kstall_now();
+	call->nvcsw = current->nvcsw;
 	return true;
 }
 
@@ -251,6 +261,28 @@ static void iq_channel_put(u64 queue, struct kstall_slot *slot)
 		kstall_inflight_unlock(slot);
 	else
 		kstall_inflight_erase(&iq_channels, queue, slot);
+}
+
+/* Drops a channel's events of @cq or, if that is NULL, those that came before @ns. */
+static void iq_channel_drop(const void *queue, const struct ib_cq *cq, u64 ns)
+{
+	struct iq_channel *channel;
+	struct kstall_slot slot;
+	u32 from, to = 0;
+
+	if (!kstall_inflight_find(&iq_channels, (unsigned long)queue, &slot))
+		return;
+	channel = slot.rec;
+	for (from = 0; from < channel->nr; from++) {
+		if (cq ? channel->cq_id[from] == cq->res.id : channel->ns[from] < ns)
+			continue;
+		channel->cq_id[to] = channel->cq_id[from];
+		channel->ns[to++] = channel->ns[from];
+	}
+	channel->nr = to;
+	/* Whether these were among them is not known; they must not hold up the others for ever. */
+	channel->lost = 0;
+	iq_channel_put((unsigned long)queue, &slot);
 }
 
 /* Takes the oldest event. Return: it was known; then @was is the channel's record as it was. */
@@ -278,10 +310,17 @@ void iq_comp_read_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_read_call *call = data;
 	struct kstall_ib_channel c = { .id = KSTALL_ID_CURRENT };
+	long ret = regs_return_value(regs);
 	struct iq_channel channel;
 	u64 wait_ns;
 
-	if ((long)regs_return_value(regs) <= 0)
+	/*
+	 * There was nothing to be read (ib_uverbs_event_read()): what is still here was read
+	 * unseen, by who slept in it when the event was enabled, say.
+	 */
+	if (ret == -EAGAIN || current->nvcsw != call->nvcsw)
+		iq_channel_drop(call->queue, NULL, call->start_ns);
+	if (ret <= 0)
 		return;
 	if (!iq_channel_take(call->queue, &channel)) {
 		kstall_inflight_unmatched(&iq_channels);
@@ -296,28 +335,6 @@ void iq_comp_read_return(void *data, struct pt_regs *regs)
 				      0, &c);
 }
 
-/* Events of a CQ that goes are not read any more. */
-static void iq_channel_forget(const struct ib_cq *cq)
-{
-	struct iq_channel *channel;
-	struct kstall_slot slot;
-	u32 from, to = 0;
-
-	if (!kstall_inflight_find(&iq_channels, (unsigned long)cq->cq_context, &slot))
-		return;
-	channel = slot.rec;
-	for (from = 0; from < channel->nr; from++) {
-		if (channel->cq_id[from] == cq->res.id)
-			continue;
-		channel->cq_id[to] = channel->cq_id[from];
-		channel->ns[to++] = channel->ns[from];
-	}
-	channel->nr = to;
-	/* Whether these were among them is not known; they must not hold up the others for ever. */
-	channel->lost = 0;
-	iq_channel_put((unsigned long)cq->cq_context, &slot);
-}
-
 /* ---- the end ---- */
 
 /* ib_free_cq(struct ib_cq *cq), ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *): sleep */
@@ -328,7 +345,8 @@ bool iq_destroy_cq_enter(void *data, struct pt_regs *regs)
 
 	kstall_inflight_take(&iq_scheduled, (unsigned long)cq, &rec);
 	kstall_fold_end(&iq_overflows, iq_key(cq->device, cq->res.id));
+	/* Its events are not read any more. */
 	if (cq->uobject)
-		iq_channel_forget(cq);
+		iq_channel_drop(cq->cq_context, cq, 0);
 	return false;
 }

@@ -40,6 +40,7 @@ struct iq_peer {
  * struct iq_qp - a queue pair; key: iq_key() of its number
  * @who: its owner, zero if the kernel's
  * @rts_ns: when it became ready to send, 0 unknown
+ * @dead_ns: what was posted on it before has completed or never will
  * @user: name of the kernel user, empty if a process owns it
  * @peer: whom it is connected to, if @connected
  * @cq_id: restrack id of its send CQ
@@ -53,6 +54,7 @@ struct iq_peer {
 struct iq_qp {
 	struct kstall_who who;
 	u64 rts_ns;
+	u64 dead_ns;
 	char user[IQ_USER_LEN];
 	struct iq_peer peer;
 	u32 cq_id;
@@ -218,6 +220,8 @@ struct iq_cqe_call {
 /* ib_uverbs_comp_event_read() */
 struct iq_read_call {
 	const void *queue;
+	u64 start_ns;
+	unsigned long nvcsw;
 };
 
 /* the provider's reg_user_mr(), reg_user_mr_dmabuf() */
@@ -298,6 +302,7 @@ void iq_emit_flushes(const struct kstall_folded *folded);
 
 /* cq.c */
 void iq_on_schedule(void *hook, struct ib_cq *cq);
+void iq_on_process(void *hook, const struct ib_cq *cq);
 bool iq_process_enter(void *data, struct pt_regs *regs);
 void iq_process_return(void *data, struct pt_regs *regs);
 bool iq_destroy_cq_enter(void *data, struct pt_regs *regs);
@@ -348,6 +353,7 @@ void iq_show_devices(struct seq_file *m);
  * @ibdev: device
  * @work: looks at the counters, asks queue pairs
  * @wanted: ib_qp_error is enabled
+ * @anew: it was enabled or disabled since @work looked last, whose state is of another time
  * @stats: hardware counters by port, NULL if the device has none
  * @errors: by port, sum of those that count errors at the last look
  * @primed: there was one
@@ -364,6 +370,7 @@ struct iq_sweep {
 	struct ib_device *ibdev;
 	struct delayed_work work;
 	bool wanted;
+	bool anew;
 	struct rdma_hw_stats **stats;
 	u64 *errors;
 	bool primed;

@@ -504,7 +504,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
  *
  * Arguments: lag_ns, cq_id, completed, exhausted, struct.
  * Parameter: ib_cq_process_min_ns.
- * Overhead: a tracepoint probe and a function entry and return a round.
+ * Overhead: two tracepoint probes and a function entry and return a round.
  * Reach: CQs of kernel users that let the core process them (ib_alloc_cq(), ib_cq_pool_get():
  * NVMe-oF, NFS, SRP, iSER, MADs). Not those of ib_create_cq() (IPoIB, RDS), not user verbs.
  */

@@ -75,7 +75,7 @@ static struct kstall_inflight *tables[] = {
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
 	H_FREE_CQ, H_DESTROY_CQ, H_DESTROY_QP, H_DESTROYED_QP,
-	H_PROCESS, H_RESCHEDULE, H_SCHEDULE, H_POLLED,
+	H_PROCESS, H_ON_PROCESS, H_RESCHEDULE, H_SCHEDULE, H_POLLED,
 	H_UVERBS_CQ, H_MLX5_CQ, H_MLX5E_CQ, H_MLX5_CQ_ERROR, H_RXE_CQ,
 	H_UVERBS_QP, H_CORE_QP, H_MODIFY, H_CREATE,
 	H_COMP_READ, H_COMP,
@@ -100,6 +100,7 @@ static struct kstall_hook hooks[H_NR] = {
 	[H_PROCESS] = KSTALL_PAIR("process", "ib_core", "__ib_process_cq",
 				  sizeof(struct iq_process_call), iq_process_enter,
 				  iq_process_return),
+	[H_ON_PROCESS] = KSTALL_TRACEPOINT("on_process", "ib_core", "cq_process", iq_on_process),
 	[H_RESCHEDULE] = KSTALL_TRACEPOINT("reschedule", "ib_core", "cq_reschedule",
 					   iq_on_schedule),
 	[H_SCHEDULE] = KSTALL_TRACEPOINT("schedule", "ib_core", "cq_schedule", iq_on_schedule),
@@ -151,8 +152,10 @@ static struct kstall_hook hooks[H_NR] = {
 };
 
 KSTALL_CHECK_PROBE(cq_schedule, iq_on_schedule);
+KSTALL_CHECK_PROBE(cq_process, iq_on_process);
 KSTALL_CHECK_PROBE(cq_poll, iq_on_poll);
 
+/* Whatever writes to a queue pair's record, for each event that keeps them. */
 #define QP_HOOKS	(BIT_ULL(H_MODIFY) | BIT_ULL(H_DESTROY_QP) | BIT_ULL(H_DESTROYED_QP))
 
 static const struct kstall_event_def events[] = {
@@ -166,10 +169,11 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_QPS) | BIT(T_FLUSHES), .fold = &iq_flushes, .rare = true),
 	KSTALL_EVENT(ib_wr_latency,
 		     BIT_ULL(H_CREATE) | BIT_ULL(H_DESTROY_QP) | BIT_ULL(H_POLLED),
-		     .optional = SLOT_BITS(H_POLL) | SLOT_BITS(H_POST),
+		     .optional = QP_HOOKS | SLOT_BITS(H_POLL) | SLOT_BITS(H_POST),
 		     .tables = BIT(T_QPS) | BIT(T_POSTS)),
 	KSTALL_EVENT(ib_cq_process, BIT_ULL(H_PROCESS) | BIT_ULL(H_SCHEDULE),
-		     .optional = BIT_ULL(H_RESCHEDULE) | BIT_ULL(H_FREE_CQ),
+		     .optional = BIT_ULL(H_ON_PROCESS) | BIT_ULL(H_RESCHEDULE) |
+				 BIT_ULL(H_FREE_CQ),
 		     .tables = BIT(T_SCHEDULED)),
 	KSTALL_EVENT(ib_qp_event, QP_HOOKS | BIT_ULL(H_UVERBS_QP),
 		     .optional = BIT_ULL(H_CORE_QP), .tables = BIT(T_QPS), .rare = true),

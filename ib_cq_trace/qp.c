@@ -117,6 +117,7 @@ static void iq_new_state(struct iq_qp *rec, const struct ib_qp *qp, const struct
 		iq_qp_fill(rec, qp);
 		rec->first_status = 0;
 		rec->rts_ns = 0;
+		rec->dead_ns = kstall_now();
 		rec->connected = false;
 		break;
 	case IB_QPS_RTR:

@@ -122,7 +122,9 @@ static void iq_learn(struct ib_qp *qp, const struct ib_qp_attr *attr)
 	if (grh)
 		rdma_query_gid(qp->device, rdma_ah_get_port_num(ah) ?: qp->port,
 			       rdma_ah_read_grh(ah)->sgid_index, &lgid);
+	rcu_read_lock();	/* the table may go: nobody waits for this worker */
 	rec = iq_qp_record(qp, &slot);
+	rcu_read_unlock();
 	if (!rec)
 		return;
 	if (!rec->connected && attr->dest_qp_num && (grh || rdma_ah_get_dlid(ah)))
@@ -132,13 +134,17 @@ static void iq_learn(struct ib_qp *qp, const struct ib_qp_attr *attr)
 	kstall_inflight_unlock(&slot);
 }
 
-/* @qp cannot go: its restrack entry is held. */
+/*
+ * @qp's memory cannot go: its restrack entry is held. What its driver has of it can, as that entry
+ * is let go last in ib_destroy_qp_user() (6.12); drivers then fail, as they do for "rdma resource".
+ */
 static void iq_ask(struct ib_qp *qp)
 {
 	/* Providers fill what they know. */
 	struct ib_qp_init_attr init = {};
 	struct ib_qp_attr attr = {};
 	struct iq_qp rec;
+	bool news;
 
 	/* Those of management, and a driver's own, have states that are not theirs. */
 	if (qp->qp_type != IB_QPT_RC && qp->qp_type != IB_QPT_UC && qp->qp_type != IB_QPT_UD &&
@@ -147,8 +153,12 @@ static void iq_ask(struct ib_qp *qp)
 	if (ib_query_qp(qp, &attr, IB_QP_STATE | IB_QP_AV | IB_QP_DEST_QPN, &init))
 		return;
 	iq_learn(qp, &attr);
-	if (attr.qp_state == IB_QPS_ERR && iq_qp_to_error(qp, &rec) &&
-	    trace_ib_qp_error_enabled())
+	if (attr.qp_state != IB_QPS_ERR || !trace_ib_qp_error_enabled())
+		return;
+	rcu_read_lock();	/* as above */
+	news = iq_qp_to_error(qp, &rec);
+	rcu_read_unlock();
+	if (news)
 		iq_qp_error(qp, &rec, IQ_BY_SWEEP, -1);
 }
 
@@ -180,7 +190,7 @@ static bool iq_sweep_batch(struct iq_sweep *sweep)
 	struct rdma_restrack_entry *res;
 	int i;
 
-	for (i = 0; i < IQ_BATCH; i++) {
+	for (i = 0; i < IQ_BATCH && READ_ONCE(sweep->wanted); i++) {
 		if (!sweep->left) {
 			sweep->cut++;
 			return false;
@@ -201,6 +211,11 @@ static void iq_sweep_work(struct work_struct *work)
 	struct iq_sweep *sweep = container_of(work, struct iq_sweep, work.work);
 	u64 start = kstall_now();
 
+	if (xchg(&sweep->anew, false)) {
+		sweep->sweeping = false;
+		sweep->primed = false;
+		sweep->again = false;
+	}
 	if (!READ_ONCE(sweep->wanted))
 		return;
 	if (!sweep->sweeping && iq_sweep_due(sweep)) {
@@ -217,20 +232,17 @@ static void iq_sweep_work(struct work_struct *work)
 
 /* ---- begin and end ---- */
 
-/* Starts or stops; may sleep. */
+/*
+ * Starts or stops, and does not wait for the worker: that one waits for the device's firmware, for
+ * minutes if it hangs, and who calls this holds up all modules that come and all that are enabled.
+ */
 void iq_sweep_set(struct iq_sweep *sweep, bool wanted)
 {
 	if (!sweep->stats)
 		return;
+	WRITE_ONCE(sweep->anew, true);
 	WRITE_ONCE(sweep->wanted, wanted);
-	if (!wanted) {
-		cancel_delayed_work_sync(&sweep->work);
-		sweep->sweeping = false;
-		sweep->primed = false;
-		sweep->again = false;
-		return;
-	}
-	queue_delayed_work(system_long_wq, &sweep->work, 0);
+	mod_delayed_work(system_long_wq, &sweep->work, 0);
 }
 
 static void iq_stats_free(struct iq_sweep *sweep)
@@ -269,8 +281,10 @@ int iq_sweep_init(struct iq_sweep *sweep, struct ib_device *ibdev)
 	return 0;
 }
 
+/* May sleep for as long as the device does not answer. */
 void iq_sweep_exit(struct iq_sweep *sweep)
 {
-	iq_sweep_set(sweep, false);
+	WRITE_ONCE(sweep->wanted, false);
+	cancel_delayed_work_sync(&sweep->work);
 	iq_stats_free(sweep);
 }

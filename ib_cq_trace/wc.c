@@ -159,6 +159,51 @@ static bool iq_signaled(const struct ib_qp *qp, const struct ib_send_wr *wr)
 	return sig_all;
 }
 
+/* What was posted before has completed, or never will: see struct iq_qp. */
+static u64 iq_dead_ns(const struct ib_qp *qp)
+{
+	struct kstall_slot slot;
+	u64 ns;
+
+	if (!kstall_inflight_find(&iq_qps, iq_key(qp->device, qp->qp_num), &slot))
+		return 0;
+	ns = ((struct iq_qp *)slot.rec)->dead_ns;
+	kstall_inflight_unlock(&slot);
+	return ns;
+}
+
+/*
+ * A queue pair's requests complete in order: what was posted before this one is over. (Whatever is
+ * flushed may come after the queue pair's end, and must not make a record.)
+ */
+static void iq_outlived(u64 key, u64 post_ns)
+{
+	struct kstall_slot slot;
+	struct iq_qp *rec;
+	bool found;
+
+	if (!kstall_inflight_find_or_insert(&iq_qps, key, post_ns, &slot, &found))
+		return;
+	rec = slot.rec;
+	if (!found)
+		rec->state = IQ_UNKNOWN;
+	rec->dead_ns = max(rec->dead_ns, post_ns);
+	kstall_inflight_unlock(&slot);
+}
+
+/* Requests whose completions were missed, or that a reset has done away with. */
+static void iq_drop_dead(struct iq_post *post, u64 dead_ns)
+{
+	u32 nr = 0;
+
+	while (nr < post->nr && post->wr[nr].post_ns < dead_ns)
+		nr++;
+	post->nr -= nr;
+	memmove(post->wr, post->wr + nr, post->nr * sizeof(*post->wr));
+	if (!post->nr)
+		post->lost = 0;
+}
+
 static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 now)
 {
 	struct kstall_slot slot;
@@ -170,6 +215,17 @@ static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 n
 	if (!kstall_inflight_find_or_insert(&iq_posts, iq_wr_key(qp, wr->wr_id), now, &slot,
 					    &found))
 		return;
+	if (found) {
+		u64 dead_ns;
+
+		/* Not under the lock: one bucket's at a time. */
+		kstall_inflight_unlock(&slot);
+		dead_ns = iq_dead_ns(qp);
+		if (!kstall_inflight_find_or_insert(&iq_posts, iq_wr_key(qp, wr->wr_id), now, &slot,
+						    &found))
+			return;
+		iq_drop_dead(slot.rec, dead_ns);
+	}
 	post = slot.rec;
 	post->qp = qp;
 	post->wr_id = wr->wr_id;
@@ -281,6 +337,9 @@ static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, u8 *
 
 	if (!iq_unpost(wc->qp, wc->wr_id, false, &post, &wr))
 		return false;
+	/* Of what the core polls no completion is missed, see iq_is_own_array(). */
+	if (!cq->wc && wc->status == IB_WC_SUCCESS)
+		iq_outlived(iq_key(cq->device, post.qp_num), wr.post_ns);
 	*opcode = wr.opcode;
 	*latency_ns = kstall_delta(now, wr.post_ns);
 	if (!trace_ib_wr_latency_enabled() ||

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: every signaled work request of a kernel user has one latency, unsignaled and refused ones have none
 . ./lib.sh
-plan 19
+plan 20
 
 lat=ib_wr_latency
 is_write='f["dev"] == "rxe0" && f["user"] == "mock_ib" && f["tgid"] == 0 && f["port"] == 1 && f["opcode"] == "RDMA_WRITE" && f["status"] == "SUCCESS"'
@@ -21,6 +21,8 @@ mock refused
 t_eq "of three the provider refused two" "$(said post) $(ev_n $lat "$is_write && f[\"bytes\"] == 300")" "-22 1"
 mock same 3
 t_eq "one id three times: in order" "$(ev_get $lat bytes | xargs)" "1 2 3"
+mock reset 5
+t_eq "ids that a reset made free: their second requests" "$(said failed) $(ev_get $lat bytes | xargs)" "0 100 100 100 100 100"
 mock retry 5
 t_eq "failed ones have a latency too" "$(ev_n $lat) $(ev_get $lat status | sort | uniq -c | xargs)" "5 1 RETRY_EXC_ERR 4 WR_FLUSH_ERR"
 t_eq "sends" "$(ev_n $lat 'f["opcode"] == "SEND" && f["bytes"] == 64')" 5

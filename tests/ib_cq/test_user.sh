@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: a program's completions that failed, overflows, events, registrations and channels on soft-RoCE, with its identity
 . ./lib.sh
-plan 52
+plan 54
 
 err=ib_wc_error over=ib_cq_overflow qp=ib_qp_error
 soft_roce
@@ -84,6 +84,23 @@ t_eq "of one CQ" "$(ev_get ib_comp_channel cq_id | sort -u | wc -l)" 1
 verbs channels 14
 t_eq "14 events at a time, of as many CQs: each is timed" "$(ev_n ib_comp_channel 'f["wait_ns"] >= 50000000 && f["lost"] == 0') $(ev_get ib_comp_channel cq_id | sort -u | wc -l)" "14 14"
 t_eq "and tells how many are left" "$(ev_get ib_comp_channel queued | xargs)" "$(seq 13 -1 0 | xargs)"
+
+# Who waits for an event when this one is enabled reads it unseen.
+ev_disable ib_cq/ib_comp_channel
+./verbs waiting 5 <"$work/stay" >"$work/out" &
+verbs=$!
+exec 5>"$work/stay"
+# its child, in read()
+waits() { grep -qs ib_uverbs "/proc/$(pgrep -P $verbs)/wchan"; }
+wait_until 30 waits || bail "nobody waits for an event"
+ev_enable ib_cq/ib_comp_channel
+ev_clear
+echo go >&5
+wait $verbs
+t_eq "six events, the first to who waited when tracing began" $? 0
+exec 5>&-
+snap
+t_eq "... the other five are not taken for those before them" "$(ev_n ib_comp_channel) $(ev_get ib_comp_channel queued | sort -u | xargs) $(in_use channels)" "5 0 0"
 
 # --- registration ---
 

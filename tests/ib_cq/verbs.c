@@ -511,6 +511,36 @@ static void do_channel(int n)
 	}
 }
 
+/*
+ * A child waits for the event of each of n + 1 writes; the first comes when there is input, the
+ * others when the one before has been read.
+ */
+static void do_waiting(int n)
+{
+	int acks[2];
+	char ack = 0;
+
+	make_channel();
+	connect_pair(2048, 0);
+	if (pipe(acks))
+		die("pipe");
+	fflush(stdout);
+	if (!fork()) {
+		while (n-- >= 0) {
+			read_event();
+			if (write(acks[1], &ack, 1) != 1)
+				die("pipe");
+		}
+		_exit(0);
+	}
+	getchar();
+	while (n-- >= 0) {
+		write_with_event();
+		if (read(acks[0], &ack, 1) != 1)
+			die("pipe");
+	}
+}
+
 /* n writes on as many CQs of one channel; when all have completed their events are read. */
 static void do_channels(int n)
 {
@@ -595,8 +625,8 @@ static const struct {
 	{ "write", do_write }, { "overflow", do_overflow }, { "retry", do_retry },
 	{ "fail", do_fail }, { "link", do_link }, { "rnr", do_rnr }, { "access", do_access },
 	{ "len", do_len }, { "flush", do_flush }, { "channel", do_channel },
-	{ "channels", do_channels }, { "errors", do_errors }, { "mr", do_mr },
-	{ "odp", do_odp }, { "mockodp", do_mockodp },
+	{ "waiting", do_waiting }, { "channels", do_channels }, { "errors", do_errors },
+	{ "mr", do_mr }, { "odp", do_odp }, { "mockodp", do_mockodp },
 };
 
 int main(int argc, char **argv)

@@ -32,6 +32,7 @@ MODULE_PARM_DESC(peer, "RDMA device of each second queue pair (default: the same
 #define BUF_SIZE	4096
 #define MAX_WR		1024
 #define NO_SUCH_QP	0xabcde
+#define NO_ANSWER	0xabcdf	/* nor this one, and it is waited for without end */
 
 /*
  * Two queue pairs of one device or two, connected to each other, each with a CQ and a buffer. Each
@@ -141,20 +142,22 @@ static int to_rtr(struct ib_qp *qp, struct ib_device *to, u32 dest)
 }
 
 /* 6 packets may be lost, or their answers be late, 268 ms each; none comes from nobody. */
-static int to_rts(struct ib_qp *qp, bool nobody)
+static int to_rts(struct ib_qp *qp, u32 dest)
 {
+	bool nobody = dest == NO_SUCH_QP;
 	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_RTS, .timeout = nobody ? 10 : 16, .retry_cnt = nobody ? 2 : 6,
-		.rnr_retry = 0, .max_rd_atomic = 1,
+		.qp_state = IB_QPS_RTS, .timeout = nobody ? 10 : dest == NO_ANSWER ? 0 : 16,
+		.retry_cnt = nobody ? 2 : 6, .rnr_retry = 0, .max_rd_atomic = 1,
 	};
 
 	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT |
 				       IB_QP_RNR_RETRY | IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC);
 }
 
-static int to_error(struct ib_qp *qp)
+/* ERR or RESET */
+static int to_state(struct ib_qp *qp, enum ib_qp_state state)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+	struct ib_qp_attr attr = { .qp_state = state };
 
 	return ib_modify_qp(qp, &attr, IB_QP_STATE);
 }
@@ -164,7 +167,7 @@ static int connect_qp(struct pair *p, int i, u32 dest)
 	struct ib_qp *qp = p->qp[i];
 
 	return to_init(qp) ?: to_rtr(qp, p->dev[!i], dest ?: p->qp[!i]->qp_num) ?:
-	       to_rts(qp, dest == NO_SUCH_QP);
+	       to_rts(qp, dest);
 }
 
 static void on_qp_event(struct ib_event *event, void *context)
@@ -342,6 +345,37 @@ static int do_same(const struct args *a)
 	return ret;
 }
 
+static int post_writes(struct pair *p, unsigned int n, u32 bytes)
+{
+	int ret = 0;
+
+	p->next = 0;
+	while (n-- && !ret)
+		ret = post_write(p, bytes, p->pd[1]->unsafe_global_rkey, IB_SEND_SIGNALED);
+	return ret;
+}
+
+/* n writes of 200 bytes that a reset of the queue pairs ends, then n of 100 with the same ids. */
+static int do_reset(const struct args *a)
+{
+	struct pair *p = &pair;
+	int ret, i;
+
+	ret = pair_open(p, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, NO_ANSWER);
+	if (ret)
+		return ret;
+	expect(p, a->n);
+	ret = post_writes(p, a->n, 200);
+	for (i = 0; i < 2 && !ret; i++)
+		ret = to_state(p->qp[i], IB_QPS_RESET);
+	for (i = 0; i < 2 && !ret; i++)
+		ret = connect_qp(p, i, 0);
+	ret = ret ?: post_writes(p, a->n, 100) ?: await(p);
+	say("done=%d failed=%d", atomic_read(&p->done), atomic_read(&p->failed));
+	pair_close(p);
+	return ret;
+}
+
 /* n writes without the flag on a queue pair that signals all, processed by a worker. */
 static int do_sigall(const struct args *a)
 {
@@ -510,7 +544,7 @@ static int do_flush(const struct args *a)
 	expect(p, a->n);
 	for (i = 0; i < a->n && !ret; i++)
 		ret = post_recv(p, 0);
-	ret = ret ?: to_error(p->qp[0]) ?: await(p);
+	ret = ret ?: to_state(p->qp[0], IB_QPS_ERR) ?: await(p);
 	say("failed=%d", atomic_read(&p->failed));
 	pair_close(p);
 	return ret;
@@ -723,7 +757,7 @@ static const struct {
 	int (*run)(const struct args *a);
 } commands[] = {
 	{ "write", do_write }, { "sigall", do_sigall }, { "refused", do_refused },
-	{ "same", do_same },
+	{ "same", do_same }, { "reset", do_reset },
 	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close },
 	{ "rnr", do_rnr }, { "access", do_access },
 	{ "open", do_open }, { "step", do_step },
