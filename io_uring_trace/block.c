@@ -252,6 +252,16 @@ KSTALL_PROBE(uring_on_rq_insert, TP_PROTO(struct request *rq), TP_ARGS(rq))
 
 KSTALL_CHECK_PROBE(block_rq_insert, uring_on_rq_insert);
 
+/* It has gone into another one, and its memory is the next request's: block/blk-merge.c. */
+KSTALL_PROBE(uring_on_rq_merge, TP_PROTO(struct request *rq), TP_ARGS(rq))
+{
+	struct uring_rq rec;
+
+	kstall_inflight_take(&uring_rqs, (unsigned long)rq, &rec);
+}
+
+KSTALL_CHECK_PROBE(block_rq_merge, uring_on_rq_merge);
+
 /* Without a scheduler requests are issued without having been inserted. */
 KSTALL_PROBE(uring_on_rq_issue, TP_PROTO(struct request *rq), TP_ARGS(rq))
 {

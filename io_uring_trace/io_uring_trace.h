@@ -238,6 +238,7 @@ void uring_on_bio_queue(void *hook, struct bio *bio);
 void uring_on_split(void *hook, struct bio *bio, unsigned int new_sector);
 void uring_on_getrq(void *hook, struct bio *bio);
 void uring_on_rq_insert(void *hook, struct request *rq);
+void uring_on_rq_merge(void *hook, struct request *rq);
 void uring_on_rq_issue(void *hook, struct request *rq);
 void uring_on_rq_complete(void *hook, struct request *rq, blk_status_t error,
 			  unsigned int nr_bytes);

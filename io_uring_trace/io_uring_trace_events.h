@@ -538,7 +538,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  *
  * Arguments: device_ns, user_data, len_bytes, attribution, struct.
  * Parameter: io_uring_block_rq_min_ns, against device_ns.
- * Overhead: six tracepoint probes and three table pairs per block request of the whole
+ * Overhead: seven tracepoint probes and three table pairs per block request of the whole
  * system, io_uring or not.
  * Reach: request-based devices; on a stacked device the part that reaches the disk. A request
  * that was requeued is timed from its last issue. What a cgroup's io.max holds back it holds

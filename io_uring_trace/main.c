@@ -69,7 +69,8 @@ enum {
 	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_REFUSED, H_ISSUE, H_WINDOW, H_PUNT, H_POLL_ARM,
 	H_SUBMIT_SQES, H_SQPOLL_WAIT,
 	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT,
-	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ, H_SPLIT, H_BIO_QUEUE,
+	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_MERGE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ,
+	H_SPLIT, H_BIO_QUEUE,
 	H_BALANCE_DIRTY, H_WAIT_RANGE, H_WAIT_FOLIO,
 };
 
@@ -103,6 +104,7 @@ static struct kstall_hook hooks[] = {
 					     uring_on_bio_complete),
 	[H_RQ_COMPLETE] = KSTALL_TRACEPOINT("rq_complete", NULL, "block_rq_complete",
 					    uring_on_rq_complete),
+	[H_RQ_MERGE] = KSTALL_TRACEPOINT("rq_merge", NULL, "block_rq_merge", uring_on_rq_merge),
 	[H_RQ_ISSUE] = KSTALL_TRACEPOINT("rq_issue", NULL, "block_rq_issue", uring_on_rq_issue),
 	[H_RQ_INSERT] = KSTALL_TRACEPOINT("rq_insert", NULL, "block_rq_insert", uring_on_rq_insert),
 	[H_GETRQ] = KSTALL_TRACEPOINT("getrq", NULL, "block_getrq", uring_on_getrq),
@@ -119,11 +121,14 @@ static struct kstall_hook hooks[] = {
 				     .sleeps = true),
 };
 
-/* Without H_REQ_OVERFLOW, where it is inlined, requests whose completions overflow are not seen. */
+/*
+ * All that writes to a request's record, whichever event needs it: they share the table. Without
+ * H_REQ_OVERFLOW, where it is inlined, requests whose completions overflow are not seen.
+ */
 #define REQ_HOOKS	(BIT_ULL(H_COMPLETE) | BIT_ULL(H_SUBMIT) | BIT_ULL(H_REFUSED) | \
-			 BIT_ULL(H_ISSUE))
+			 BIT_ULL(H_ISSUE) | BIT_ULL(H_PUNT) | BIT_ULL(H_POLL_ARM))
 #define BLOCK_HOOKS	(BIT_ULL(H_BIO_COMPLETE) | BIT_ULL(H_RQ_COMPLETE) | \
-			 BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
+			 BIT_ULL(H_RQ_MERGE) | BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
 			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | \
 			 BIT_ULL(H_BIO_QUEUE) | BIT_ULL(H_WINDOW))
 
@@ -136,9 +141,9 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(io_uring_cq_overflow,
 		     BIT_ULL(H_CQE_OVERFLOW) | BIT_ULL(H_CQ_FLUSH) | BIT_ULL(H_RING_KILL),
 		     .optional = BIT_ULL(H_CQ_WAIT), .tables = BIT(T_RINGS), .rare = true),
-	KSTALL_EVENT(io_uring_req_done, REQ_HOOKS | BIT_ULL(H_PUNT) | BIT_ULL(H_POLL_ARM),
+	KSTALL_EVENT(io_uring_req_done, REQ_HOOKS,
 		     .optional = BIT_ULL(H_REQ_OVERFLOW), .tables = BIT(T_REQS)),
-	KSTALL_EVENT(io_uring_wq_punt, REQ_HOOKS | BIT_ULL(H_PUNT),
+	KSTALL_EVENT(io_uring_wq_punt, REQ_HOOKS,
 		     .optional = BIT_ULL(H_REQ_OVERFLOW), .tables = BIT(T_REQS)),
 	KSTALL_EVENT(io_uring_block_rq, REQ_HOOKS | BLOCK_HOOKS,
 		     .optional = BIT_ULL(H_REQ_OVERFLOW),

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # description: io_uring_block_rq's times are the device's, the scheduler's and the wait for a tag, and every byte is accounted for
-# requires: module:null_blk
+# requires: fio module:null_blk
 . ./lib.sh
-plan 25
+plan 28
 
 trace io_uring_block_rq
 echo mono >"$INSTANCE/trace_clock" # as the fields
@@ -72,6 +72,30 @@ t_eq "mq-deadline: two requests" "$(ev_get $ev user_data | sort | xargs)" "51 52
 t_eq "mq-deadline: one waits in it until the other is complete" "$(in_turn)" 1
 t_range "mq-deadline: it is sched_ns that says so" "$(ev_get $ev sched_ns | sort -n | tail -1)" $((10 * ms)) "$(said ns | sort -n | tail -1)"
 t_eq "mq-deadline: not the device" "$(ev_n $ev "f[\"device_ns\"] >= 300 * $ms")" 2
+
+# --- a request that the scheduler merges into another one: it never comes to the disk ---
+
+null_blk ks_hold irqmode=2 completion_nsec=$((3000 * ms)) submit_queues=1 hw_queue_depth=8
+echo mq-deadline >/sys/block/ks_hold/queue/scheduler
+disks+="|ks_hold"
+# eight that the disk has and one that is its next, two with a gap, and one that fills it; of 16 requests 6.1 leaves writes 12
+{
+	printf '%s\n' "fio version 2 iolog" "/dev/ks_hold add" "/dev/ks_hold open"
+	printf '/dev/ks_hold write %d 4096\n' $(seq 1024000 1024000 9216000) 0 8192 4096
+	echo "/dev/ks_hold close"
+} >"$work/iolog"
+merged() { awk '{ print $2 + $6 }' /sys/block/ks_hold/stat; }
+for try in 1 2 3 4; do
+	before=$(merged)
+	run out fio --name=x --read_iolog="$work/iolog" --ioengine=libaio --iodepth=16 --direct=1 --minimal
+	[ $(($(merged) - before)) -lt 2 ] || break
+	echo "# $try: too slow to be merged"
+done
+t_eq "merged requests: two merges, of twelve writes" "$(($(merged) - before)) $(ev_sum $ev len_bytes 'f["dev"] == "ks_hold"')" "2 49152"
+t_eq "merged requests: each part's" "$(ev_get $ev sector 'f["dev"] == "ks_hold"' | sort -n | xargs)" "0 8 16 $(seq 2000 2000 18000 | xargs)"
+# of another disk's there may be one at any time
+none_left() { [ "$(status_field io_uring_trace table block_requests in_use)" = 0 ]; }
+t_ok "merged requests: none is left" wait_until 30 none_left
 
 # --- a disk that QEMU throttles to 6 MB/s, with a burst of a tenth of a second ---
 
