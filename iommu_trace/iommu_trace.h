@@ -44,6 +44,9 @@ struct it_unit {
 	u32 segment;
 };
 
+/* Nothing waits longer for a flush. */
+#define IT_QUEUE_MAX_NS	(10 * (u64)NSEC_PER_SEC)
+
 /* Unmaps that wait for a flush; key: iommu_domain */
 struct it_queue {
 	u64 first_ns;

@@ -387,7 +387,7 @@ KSTALL_TRACE_EVENT(iommu_fq_flush,
  * @p2p: memory of another PCI device, as far as the first page says
  * @dma_addr: the address the device has to use, of a list its first; 0: it failed
  * @bytes: mapped, 0 for link_alloc and link_sync; of a list that did not merge at most the first
- *	16384 segments
+ *	16384 segments; if it failed what was asked for, of a list 0
  * @nents: pieces to be mapped
  * @result: segments they became, or a negative errno
  * @duration_ns: how long it took

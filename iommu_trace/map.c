@@ -50,6 +50,9 @@ bool it_unmap_part_enter(void *data, struct pt_regs *regs)
 	    !kstall_inflight_find_or_insert(&it_queues, domain, call->start_ns, &slot, &found))
 		return true;
 	queue = slot.rec;
+	/* The kernel flushes within a second (dma-iommu.c): missed, or the domain has gone. */
+	if (queue->first_ns + IT_QUEUE_MAX_NS < call->start_ns)
+		*queue = (struct it_queue){ };
 	if (!queue->entries++)
 		queue->first_ns = call->start_ns;
 	queue->bytes += regs_get_kernel_argument(regs, 2);
