@@ -192,13 +192,12 @@ static const struct kstall_event_def events[] = {
 /* Status file: is there anybody on this node whose jobs can be seen? */
 static void ds_show(struct seq_file *m)
 {
-	if (kstall_module_loaded("gpu_sched"))
-		seq_puts(m, "reach drivers on gpu_sched\n");
-	else
-		seq_printf(m, "reach no driver uses gpu_sched%s%s\n",
-			   kstall_module_loaded("nvidia") ? " (nvidia loaded)" : "",
-			   kstall_module_loaded("amd_sched") ?
-			   " (absent: vendor amd_sched, of amdgpu-dkms)" : "");
+	seq_printf(m, "reach %s%s%s\n",
+		   kstall_module_loaded("gpu_sched") ? "drivers on gpu_sched" :
+						       "no driver uses gpu_sched",
+		   kstall_module_loaded("nvidia") ? " (not nvidia, which is loaded)" : "",
+		   kstall_module_loaded("amd_sched") ?
+		   " (absent: vendor amd_sched, of amdgpu-dkms)" : "");
 }
 
 KSTALL_MODULE("drm_sched", hooks, tables, events, ds_show);
