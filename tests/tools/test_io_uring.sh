@@ -89,7 +89,7 @@ ev_enable io_uring_trace/writeback_wait_done
 workload "fio --name=x --directory=$work/mnt --ioengine=io_uring --rw=write --bs=64k --size=24M --fallocate=none --end_fsync=1 --minimal --output=/dev/null"
 tool writeback
 snap
-held=$(counts writeback throttled_ms '\d+:\d+') waited=$(counts writeback waited_ms "$(basename "$(readlink -f "$SLOW")")")
+held=$(counts writeback throttled_us '\d+:\d+') waited=$(counts writeback waited_us "$(basename "$(readlink -f "$SLOW")")")
 t_range "writeback: somebody was held" "$held" 1 1000000
 t_eq "writeback: as often as the trace says" "$held $waited" \
 	"$(ev_n writeback_throttle 'f["comm"] == "fio"') $(ev_n writeback_wait_done 'f["comm"] == "fio"')"
