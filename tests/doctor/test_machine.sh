@@ -4,7 +4,7 @@
 # once: it asks the tree, about files that it makes
 . ../lib.sh
 . lib.sh
-plan 13
+plan 16
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -53,19 +53,24 @@ kernel() {
 	done
 }
 
-put /usr/share/kstall/modules "$(printf 'module one_trace\nevent one\nmodule two_trace CONFIG_TWO\nevent two\nmodule three_trace\n')"
-put /usr/src/kstall-1.0/dkms.conf ""
 kernel 6.12.1-all one_trace two_trace three_trace
+doctor --root "$node"
+t_says "without any module" '^  FAIL  kstall: no module of kstall is installed$'
+t_not "... it does not say that other kernels have them" 'modules are installed$'
+
+put /usr/share/kstall/modules "$(printf 'module one_trace\nevent one\nmodule two_trace CONFIG_TWO\nevent two\nmodule three_trace\n')"
+put /usr/src/kstall-1.9/dkms.conf ""
+put /usr/src/kstall-1.10/dkms.conf ""
 kernel 6.12.2-some one_trace
 kernel 6.12.3-none
 kernel 6.12.4-one one_trace three_trace
 put /boot/config-6.12.4-one CONFIG_ONE=y
 kernel 6.12.5-broken one_trace two_trace
-put /var/lib/dkms/kstall/1.0/6.12.5-broken/x86_64/log/make.log "kstall: three_trace is left out: error: so"
+put /var/lib/dkms/kstall/1.10/6.12.5-broken/x86_64/log/make.log "kstall: three_trace is left out: error: so"
 put /lib/modules/6.12.5-broken/build/Makefile ""
 doctor --root "$node"
 t_says "other kernels: what each lacks" '^  ok    6.12.1-all: modules are installed$' '^  warn  6.12.2-some: .* no three_trace, two_trace$' \
-	'^  warn  6.12.3-none: no module is installed' '^ +\$ dkms build kstall/1.0 -k 6.12.2-some --force$'
+	'^  warn  6.12.3-none: no module is installed' '^ +\$ dkms build kstall/1.10 -k 6.12.2-some --force$'
 t_says "... but for what it cannot have" '^  ok    6.12.4-one: modules are installed$' '^  warn  6.12.5-broken: .* no three_trace$' \
 	'^ +three_trace does not compile for it: error: so, see /var/lib/dkms/'
 t_not "... which DKMS is not asked for" 'dkms .* 6.12.5-broken'
@@ -100,7 +105,7 @@ damaged() {
 	done
 	doctor --root "$node"
 	t_says "$1: damaged, and how to build it anew" "^  FAIL  one_trace: $updates/one_trace.ko.gz is damaged" '^  FAIL  two_trace: .* is damaged' \
-		'^  FAIL  three_trace: .* is damaged' '^ +\$ dkms build kstall/1.0 -k 6.12.0-test --force$'
+		'^  FAIL  three_trace: .* is damaged' '^ +\$ dkms build kstall/1.10 -k 6.12.0-test --force$'
 }
 damaged "cut off" 60
 damaged "empty" 0
@@ -113,3 +118,12 @@ t_says "... of a module that is loaded, too" '^  ok    one_trace: loaded' '^  FA
 put /usr/share/kstall/modules "$(printf 'module one_trace\n\nevent\nmodule two_trace\nmod')"
 doctor --root "$node"
 t_says "lines of the list that are cut off are passed over" '^  ok    one_trace: loaded' '^  FAIL  two_trace: '
+
+# --- without that list where a package has it: what make install leaves, with and without DKMS ---
+
+mkdir "$node/usr/local"
+mv "$node/usr/share" "$node/usr/local/"
+put /usr/src/kstall-1.10/four_trace/Kbuild "# requires: CONFIG_FOUR"
+put /boot/config-6.12.0-test CONFIG_ONE=y
+doctor --root "$node"
+t_says "without the package" '^  ok    one_trace: loaded' '^  FAIL  two_trace: ' '^  note  four_trace: .*CONFIG_FOUR'

@@ -98,7 +98,8 @@ t_eq "each event of ours it names exists" "$(grep -oE '"[a-z_ :]+"\)?,?$|"[a-z_ 
 	grep -vxF -e ib_core -f <(sed -n 's/^event //p' "$node/usr/share/kstall/modules"))" ""
 
 put /proc/sys/kernel/numa_balancing 0
+put /sys/kernel/mm/transparent_hugepage/defrag "always defer [defer+madvise] madvise never"
 put /proc/irq/41/effective_affinity_list 2
 put /proc/irq/61/effective_affinity_list 2-3
 doctor --root "$node" --node
-t_says "what was mended is fine" '^  fine  NUMA balancing: 0, 2 nodes$' "^  fine  interrupts: of 4 devices: some or all on their own node's CPUs$"
+t_says "what was mended is fine" '^  fine  transparent huge pages: enabled=always defrag=defer\+madvise$' '^  fine  NUMA balancing: 0, 2 nodes$' "^  fine  interrupts: of 4 devices: some or all on their own node's CPUs$"
