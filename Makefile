@@ -64,7 +64,7 @@ by_dkms	:= $(if $(INSTALL_MOD_PATH),,$(shell command -v dkms))
 
 install:
 ifneq ($(by_dkms),)
-	scripts/dkms-install
+	scripts/dkms-install $(if $(filter command,$(firstword $(origin KDIR))),-k '$(release)')
 else
 	$(MAKE) modules_install
 	$(DEPMOD)
@@ -96,10 +96,10 @@ uninstall:
 	rm -rf $(share)/kstall
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
 		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
-	$(MAKE) modules_uninstall
 ifneq ($(by_dkms),)
 	scripts/dkms-install -r
 endif
+	$(MAKE) modules_uninstall
 
 # Not kbuild's: the headers that were built against may be gone.
 clean:
