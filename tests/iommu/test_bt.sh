@@ -4,7 +4,7 @@
 # once: on each kernel tools/start starts the tools
 # requires: bpftrace
 . ./lib.sh
-plan 14
+plan 15
 
 mode DMA
 load iommu_trace
@@ -44,7 +44,8 @@ t_eq "iommu_sync: lazily, unmaps that waited" "$(grep -oP "^@queue_entries\[$EDU
 
 mk_instance "kstall-$$"
 ev_enable iommu_trace/dma_map_done
-tool dma_setup "single 4096 17" "single 5000 3" "sg 1048576 4096" "sg 536870912 2097152"
+tool dma_setup "single 4096 17" "single 5000 3" "sg 1048576 4096" "sg 536870912 2097152" "fail $((1 << 50)) 4"
+t_eq "dma_setup: those that failed" "$(value dma_setup "failed[$EDU, 5]")" 4
 t_eq "dma_setup: 4 KiB" "$(entries dma_setup "map_us[$EDU, iommu, 4096]") $(entries dma_setup "unmap_us[$EDU, iommu, 4096]")" "20 20"
 t_eq "dma_setup: 512 MiB" "$(entries dma_setup "map_us[$EDU, iommu, 536870912]") $(entries dma_setup "unmap_us[$EDU, iommu, 536870912]")" "1 1"
 bytes=$((17 * 4096 + 3 * 5000 + 1048576 + 536870912))

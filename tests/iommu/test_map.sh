@@ -2,7 +2,7 @@
 # description: each mapping and unmapping for DMA is told with its size, its path and where its time went
 # timeout: 400
 . ./lib.sh
-plan 29
+plan 30
 
 m=dma_map_done u=dma_unmap_done
 mode DMA
@@ -48,6 +48,9 @@ fits "64 MiB in 1024 pieces"
 maps sg 536870912 2097152
 t_eq "512 MiB in 256 pieces" "$(ev_get $m nents) $(ev_get $m result) $(ev_get $m bytes)" "256 $(got segments) 536870912"
 t_eq "512 MiB: unmapped as mapped" "$(ev_get $u nents) $(ev_get $u bytes)" "$(got segments) 536870912"
+maps fail $((1 << 50)) 2
+t_eq "more than there are addresses for" "$(ev_get $m result | xargs) $(ev_get $m dma_addr | xargs) $(ev_get $m bytes | xargs) $(ev_n $u)" \
+	"-5 -5 0 0 $((1 << 50)) $((1 << 50)) 0"
 t_no_losses
 
 nvme

@@ -6,6 +6,8 @@
  *		maps and unmaps a buffer N times; with bh this CPU takes no timer meanwhile
  *	echo sg BYTES CHUNK >/sys/kernel/debug/mock_dma/do
  *		maps and unmaps a list of chunks; CHUNK is a power of two, at least a page
+ *	echo fail BYTES N >/sys/kernel/debug/mock_dma/do
+ *		maps N times more than there are addresses for, and succeeds if none of these does
  *	echo fault ADDR N [w] >/sys/kernel/debug/mock_dma/do
  *		has the device read (w: write) N times where nothing is mapped
  *	echo report ADDR N [w] >/sys/kernel/debug/mock_dma/do
@@ -61,6 +63,19 @@ static int map_single(unsigned long bytes, unsigned int n, bool bh)
 	last.segments = 1;
 	free_pages_exact(buf, bytes);
 	return ret;
+}
+
+static int map_in_vain(unsigned long bytes, unsigned int n)
+{
+	while (n--) {
+		dma_addr_t addr = dma_map_page(dev, ZERO_PAGE(0), 0, bytes, DMA_TO_DEVICE);
+
+		if (!dma_mapping_error(dev, addr)) {
+			dma_unmap_page(dev, addr, bytes, DMA_TO_DEVICE);
+			return -EEXIST;
+		}
+	}
+	return 0;
 }
 
 static void free_list(struct sg_table *sgt, unsigned int order)
@@ -171,6 +186,8 @@ static ssize_t do_write(struct file *file, const char __user *user, size_t len, 
 		ret = map_single(bytes, n, option[0]);
 	else if (!strcmp(op, "sg"))
 		ret = map_list(bytes, n);
+	else if (!strcmp(op, "fail"))
+		ret = map_in_vain(bytes, n);
 	else if (!strcmp(op, "fault"))
 		ret = fault(bytes, n, option[0]);
 	else if (!strcmp(op, "report"))
