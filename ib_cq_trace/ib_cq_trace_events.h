@@ -683,8 +683,9 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * Parameter: ib_comp_channel_min_ns.
  * Overhead: a function entry per completion event, an entry and return per read().
  * Reach: programs that use completion channels. Those that poll (NCCL, most MPIs) have none.
- * What is read by somebody who waited for it when the event was enabled is not seen. The identity
- * is the reader's.
+ * What is read by somebody who waited for it when the event was enabled is not seen; until a
+ * reader of this channel waits again, each event after it tells the time of the one before.
+ * The identity is the reader's.
  */
 KSTALL_TRACE_EVENT(ib_comp_channel,
 	TP_PROTO(u64 wait_ns, u32 cq_id, u32 queued, int unused, const struct kstall_ib_channel *c),

@@ -511,21 +511,40 @@ static void do_channel(int n)
 	}
 }
 
+static void until_asleep(pid_t pid)
+{
+	char name[32], stat[64], *state;
+	FILE *f;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	for (;; usleep(1000)) {
+		f = fopen(name, "r");
+		if (!f || !fgets(stat, sizeof(stat), f))
+			die(name);
+		fclose(f);
+		state = strrchr(stat, ')');
+		if (state && state[2] == 'S')
+			return;
+	}
+}
+
 /*
  * A child waits for the event of each of n + 1 writes; the first comes when there is input, the
- * others when the one before has been read.
+ * others when the one before has been read and it waits again.
  */
 static void do_waiting(int n)
 {
 	int acks[2];
 	char ack = 0;
+	pid_t child;
 
 	make_channel();
 	connect_pair(2048, 0);
 	if (pipe(acks))
 		die("pipe");
 	fflush(stdout);
-	if (!fork()) {
+	child = fork();
+	if (!child) {
 		while (n-- >= 0) {
 			read_event();
 			if (write(acks[1], &ack, 1) != 1)
@@ -535,6 +554,7 @@ static void do_waiting(int n)
 	}
 	getchar();
 	while (n-- >= 0) {
+		until_asleep(child);
 		write_with_event();
 		if (read(acks[0], &ack, 1) != 1)
 			die("pipe");

@@ -50,7 +50,7 @@ t_eq "512 MiB in 256 pieces" "$(ev_get $m nents) $(ev_get $m result) $(ev_get $m
 t_eq "512 MiB: unmapped as mapped" "$(ev_get $u nents) $(ev_get $u bytes)" "$(got segments) 536870912"
 maps fail $((1 << 50)) 2
 t_eq "more than there are addresses for" "$(ev_get $m result | xargs) $(ev_get $m dma_addr | xargs) $(ev_get $m bytes | xargs) $(ev_n $u)" \
-	"-5 -5 0 0 $((1 << 50)) $((1 << 50)) 0"
+	"-5 -5 0x0 0x0 $((1 << 50)) $((1 << 50)) 0"
 t_no_losses
 
 nvme
