@@ -24,8 +24,14 @@ subject() {
 
 say() { echo "case $subject $1 $2"; }
 
-# The least of three: what else the kernel does now and then is not meant.
-measure() { say "$1" "$(for _ in 1 2 3; do "${operation[@]}"; done | sort -g | head -1)"; }
+# The least of $repeats: what else the kernel does now and then is not meant. How far the middle one is from it says how much is chance.
+repeats=3
+measure() {
+	local runs i
+	mapfile -t runs < <(for ((i = 0; i < repeats; i++)); do "${operation[@]}"; done | sort -g)
+	say "$1" "${runs[0]}"
+	[ "$1" != nothing ] || say scatter "$(awk -v least="${runs[0]}" -v middle="${runs[repeats / 2]}" 'BEGIN { print middle - least }')"
+}
 
 enable() { echo "$1" >"$T/events/$system/$event/enable"; }
 
@@ -58,9 +64,8 @@ with_hist() {
 	echo "!hist:keys=$field.log2" >"$trigger"
 }
 
-# with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured, $heard
+# with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured, $repeats
 # times N. The end of an operation may come a little later in another context.
-heard=3
 with_bpftrace() {
 	local name=$1 program=$2 out seen tracer
 	shift 2
@@ -78,7 +83,7 @@ with_bpftrace() {
 	seen=$(sed -n 's/^@n: //p' "$out")
 	# bpftrace 0.27 does not say what it lost
 	[ "$name" != printed ] || say printed_lost $((${seen:-0} - $(grep -cE '^-?[0-9]+$' "$out")))
-	[ "${seen:-0}" -ge $((heard * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((heard * N))"; return 1; }
+	[ "${seen:-0}" -ge $((repeats * N)) ] || { echo "# $subject: $name saw only ${seen:-0} of $((repeats * N))"; return 1; }
 }
 
 hist='@n = count(); @ = hist'
@@ -145,7 +150,7 @@ stores() {
 		stored yes
 		enable 0
 	else
-		heard=2 # in the run before, a driver's callbacks may have become known only
+		repeats=2 # in the run before, a driver's callbacks may have become known only
 		with_bpftrace yes "$(program rawtracepoint)" stored
 	fi
 	exit
@@ -217,6 +222,7 @@ bench_notifier() {
 # --- two places, in two contexts ---
 
 bench_job() {
+	local repeats=9 # its workers are woken when it pleases the scheduler
 	local run=drm_sched_job_run end=drm_sched_job_done key=args-\>fence_context,args-\>fence_seqno
 	local events=$T/events/gpu_scheduler jobs="jobs $N 0 flush 0" i
 	# for who looks for a while: many whose beginning and end it holds
