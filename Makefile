@@ -131,7 +131,7 @@ test-neighbours:
 	@exec tests/vm/neighbours $(if $(KERNEL),KERNEL='$(KERNEL)')
 
 demo:
-	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)')
+	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)') $(if $(KERNEL),KERNEL='$(KERNEL)')
 
 bench:
 	@exec tests/vm/bench $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(JSON),JSON='$(JSON)')

@@ -86,7 +86,7 @@ run "./io_uring_lat.bt -c '/usr/bin/fio --output=log buffered.fio'"
 expect '^@exec_us\[fio, .*, WRITE\]: count 80,' "80 writes"
 tell "These writes only copy to memory, and most do so in a few ms. What held the others?"
 run "./writeback.bt -c '/usr/bin/fio --output=log buffered.fio'"
-expect '^@throttled_ms\[fio, ' "the throttling of a writer"
+expect '^@throttled_us\[fio, ' "the throttling of a writer"
 tell "The kernel did, until the disk caught up; and fsync waited for the rest."
 
 part "3. Rings too small for what a program does with them"
