@@ -10,9 +10,9 @@ quoted() { sed -nE 's/^(expect|.*value) ["'\'']?\^?@([a-z_]+).*/\2/p' "$1" | sor
 # known DEMO NAME: a tool that it runs, or a program it shows, has that map
 known() {
 	local tool
-	for tool in $(grep -oE '\./[a-z_]+\.bt' "$1" | sort -u); do
+	while read -r tool; do
 		! grep -qE "^[^*]*@$2\b" "scripts/${tool#./}" || return 0
-	done
+	done < <(grep -oE '\./[a-z_]+\.bt' "$1" | sort -u)
 	grep -qE "^run .*@$2 = " "$1"
 }
 
