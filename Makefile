@@ -71,15 +71,15 @@ else
 endif
 	$(MAKE) install-scripts
 
-# What a person runs: scripts/io_uring_lat.bt becomes kstall-io_uring_lat. The
+# What a person runs: tools/io_uring_lat.bt becomes kstall-io_uring_lat. The
 # doctor gets a list of the modules, as it will have no sources to look at.
-TOOLS := $(wildcard scripts/*.bt) scripts/ibv-offsets
+TOOLS := $(wildcard tools/*.bt) tools/ibv-offsets
 
 install-scripts:
 	@for f in $(TOOLS); do \
 		install -D -m 755 $$f $(bin)/kstall-$$(basename $$f .bt) || exit; \
 	done
-	@install -D -m 755 scripts/kstall-doctor $(bin)/kstall-doctor
+	@install -D -m 755 tools/kstall-doctor $(bin)/kstall-doctor
 	@install -d $(share)/kstall
 	@scripts/events-doc --list > $(share)/kstall/modules
 	@if command -v python3 >/dev/null; then $(MAKE) --no-print-directory install-man; \

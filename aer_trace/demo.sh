@@ -15,7 +15,7 @@ make_card() {
 	ip addr add 10.9.0.1/24 dev "$net"
 	ip link set "$net" up
 	ip neigh add 10.9.0.2 lladdr 02:00:00:00:00:01 dev "$net"
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$top"/tools/*.bt .
 	cat >send <<-'END'
 		import socket, time
 		s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

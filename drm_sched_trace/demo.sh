@@ -9,7 +9,7 @@ make_loads() {
 	local gpu=$top/tests/drm_sched/gpu i
 
 	for i in trainer neighbour loader compositor; do ln -s "$gpu" $i; done
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$top"/tools/*.bt .
 	cat >step-times <<-'END'
 		#!/bin/sh
 		# the jobs' times, as the program saw them

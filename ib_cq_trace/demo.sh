@@ -11,7 +11,7 @@ make_rdma() {
 	ln -s "$(command -v ib_write_bw)" trainer
 	ln -s "$top"/tests/ib_cq/verbs loader
 	ln -s "$top"/tests/ib_cq/link "$top"/tests/ib_cq/retries.so .
-	ln -s "$top"/scripts/*.bt "$top"/scripts/ibv-offsets .
+	ln -s "$top"/tools/*.bt "$top"/tools/ibv-offsets .
 	./link up
 	modprobe mock_ib peer=rxe1
 	cat >healthy <<-END

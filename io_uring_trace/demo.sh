@@ -43,7 +43,7 @@ make_jobs() {
 		end_fsync=1
 	END
 	ln -s "$top/tests/io_uring/uring" small-ring
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$top"/tools/*.bt .
 }
 
 # blk PART: the average that io_uring_blk.bt printed

@@ -16,7 +16,7 @@ make_disk() {
 	done
 	bdf=${disk##*/}
 	modprobe nvme
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$top"/tools/*.bt .
 	cat >reads <<-END
 		fio --name=x --filename=/dev/nvme0n1 --ioengine=libaio --iodepth=16 --direct=1 --rw=randread \\
 			--bs=16k --size=64M --number_ios=2000 --minimal | awk -F\\; '{ print "fio: " \$8 " reads a second" }'

@@ -10,7 +10,7 @@ make_loads() {
 
 	ln -s "$top/tests/mm_migrate/mm" trainer
 	ln -s trainer cache
-	ln -s "$top"/scripts/*.bt .
+	ln -s "$top"/tools/*.bt .
 	for knob in scan_delay_ms scan_period_min_ms; do
 		echo 50 >/sys/kernel/debug/sched/numa_balancing/$knob
 	done

@@ -9,7 +9,7 @@ plan 8
 
 quiet
 load aer_trace
-../../scripts/aer_rate.bt >"$work/rate" 2>&1 &
+../../tools/aer_rate.bt >"$work/rate" 2>&1 &
 tracing=$!
 wait_until 90 grep -q MONOTONIC "$work/rate" || bail "aer_rate.bt does not start: $(<"$work/rate")"
 aer paced 9 "$NIC" 0x40

@@ -15,7 +15,7 @@ ev_enable iommu_trace/dma_unmap_done
 disk=/dev/$(basename "/sys/bus/pci/devices/$DISK"/virtio*/block/vd*)
 [ -b "$disk" ] || bail "no disk at $DISK"
 
-../../scripts/aer_watch.bt >"$work/watch" 2>&1 &
+../../tools/aer_watch.bt >"$work/watch" 2>&1 &
 tracing=$!
 wait_until 90 grep -q MONOTONIC "$work/watch" || bail "aer_watch.bt does not start: $(<"$work/watch")"
 

@@ -11,7 +11,7 @@ quoted() { sed -nE 's/^(expect|.*value) ["'\'']?\^?@([a-z_]+).*/\2/p' "$1" | sor
 known() {
 	local tool
 	while read -r tool; do
-		! grep -qE "^[^*]*@$2\b" "scripts/${tool#./}" || return 0
+		! grep -qE "^[^*]*@$2\b" "tools/${tool#./}" || return 0
 	done < <(grep -oE '\./[a-z_]+\.bt' "$1" | sort -u)
 	grep -qE "^run .*@$2 = " "$1"
 }

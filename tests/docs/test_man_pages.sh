@@ -13,7 +13,7 @@ t_ok "scripts/man-pages" scripts/man-pages "$man"
 t_eq "a page for each module and tool" "$(cd "$man" && printf '%s\n' *)" "$(
 	{
 		for d in *_trace/Kbuild; do echo "${d%/Kbuild}.4"; done
-		for t in scripts/*.bt; do t=${t##*/} && echo "kstall-${t%.bt}.8"; done
+		for t in tools/*.bt; do t=${t##*/} && echo "kstall-${t%.bt}.8"; done
 		printf '%s\n' kstall-doctor.8 kstall-ibv-offsets.8 kstall.7
 	} | sort
 )"
@@ -28,7 +28,7 @@ for module in *_trace/Kbuild; do
 done
 t_eq "each parameter is in its module's page" "$wrong" ""
 t_eq "kstall-doctor's page has the options of its --help" "$(sed 's/\\-/-/g' "$man/kstall-doctor.8" | grep -oE -- '--[a-z]+' | sort -u)" \
-	"$(scripts/kstall-doctor --help | grep -oE -- '--[a-z]+' | grep -vx -- --help | sort -u)"
+	"$(tools/kstall-doctor --help | grep -oE -- '--[a-z]+' | grep -vx -- --help | sort -u)"
 # Word by word, whatever the order: an installed tool is called kstall-<name>.
 t_eq "each tool's page says what its header says" "$(python3 - "$man" <<-'END'
 	import collections, glob, os, re, sys
@@ -39,8 +39,8 @@ t_eq "each tool's page says what its header says" "$(python3 - "$man" <<-'END'
 	def words(text):
 	    return collections.Counter(w for w in map(plain, text.split()) if w)
 
-	tools = [os.path.basename(t)[:-3] for t in glob.glob("scripts/*.bt")]
-	for path in sorted(glob.glob("scripts/*.bt")) + ["scripts/kstall-doctor", "scripts/ibv-offsets"]:
+	tools = [os.path.basename(t)[:-3] for t in glob.glob("tools/*.bt")]
+	for path in sorted(glob.glob("tools/*.bt")) + ["tools/kstall-doctor", "tools/ibv-offsets"]:
 	    source = open(path, encoding="utf-8").read()
 	    if path.endswith(".bt"):
 	        header = re.sub(r"(?m)^ \* ?", "", re.search(r"/\*\n(.*?)\n \*/", source, re.S)[1])

@@ -8,7 +8,7 @@ at_exit rm -f "$report"
 # doctor [options]: sets status; what it printed is in $report
 doctor() {
 	status=0
-	"$top/scripts/kstall-doctor" "$@" >"$report" 2>&1 || status=$?
+	"$top/tools/kstall-doctor" "$@" >"$report" 2>&1 || status=$?
 }
 
 # put FILE VALUE: into the made-up machine below $node

@@ -93,7 +93,7 @@ finds "narrow links" "PCIe links" "0000:17:00.0 (GPU) at 16.0 GT/s PCIe x8 of 16
 finds "a port that is down, no peer memory" RDMA "mlx5_1 port 1 is DOWN" "traffic goes" ib_port_event
 
 # A module that is not in this tree may come later.
-t_eq "each event of ours it names exists" "$(grep -oE '"[a-z_ :]+"\)?,?$|"[a-z_ :]+"$' "$top/scripts/kstall-doctor" |
+t_eq "each event of ours it names exists" "$(grep -oE '"[a-z_ :]+"\)?,?$|"[a-z_ :]+"$' "$top/tools/kstall-doctor" |
 	grep -oE '\b(aer|drm|ttm|ib|io_uring|iommu|dma|pcie|writeback)_[a-z_]+\b' | sort -u |
 	grep -vxF -e ib_core -f <(sed -n 's/^event //p' "$node/usr/share/kstall/modules"))" ""
 

@@ -42,5 +42,5 @@ echo "module ib_cq_trace" >"$node/usr/share/kstall/modules"
 cp "$ko" "$node$dir/ib_core.ko"
 cp "$module" "$node$dir"
 printf 'updates/%s.ko:\n' ib_core ib_cq_trace >"$node$dir/../modules.dep"
-t_eq "kstall-doctor says it, too" "$(../../scripts/kstall-doctor --root "$node" | grep -o '^  note  ib_cq_trace: .*), ')" \
+t_eq "kstall-doctor says it, too" "$(../../tools/kstall-doctor --root "$node" | grep -o '^  note  ib_cq_trace: .*), ')" \
 	"  note  ib_cq_trace: absent: vendor ib_core ($dir/ib_core.ko), "

@@ -13,7 +13,7 @@ load iommu_trace
 tool() {
 	local name=$1 tracing line
 	shift
-	"../../scripts/$name.bt" >"$work/$name" 2>&1 &
+	"../../tools/$name.bt" >"$work/$name" 2>&1 &
 	tracing=$!
 	wait_until 90 grep -q MONOTONIC "$work/$name" || bail "$name.bt does not start: $(<"$work/$name")"
 	for line; do echo "$line" >$mock/do || bail "mock_dma: $line"; done

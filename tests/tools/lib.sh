@@ -10,7 +10,7 @@ warnings() { { grep -hi warning "$work/$1" "$work/$1.err"; grep -v ^Attached "$w
 
 # tool NAME [ARGUMENT…]: its output while the workload ran is then in $work/NAME
 tool() {
-	"../../scripts/$1.bt" -c "/bin/sh $work/workload" "${@:2}" >"$work/$1" 2>"$work/$1.err"
+	"../../tools/$1.bt" -c "/bin/sh $work/workload" "${@:2}" >"$work/$1" 2>"$work/$1.err"
 	t_eq "$1: runs without a warning" "$? $(warnings "$1")" "0 "
 }
 

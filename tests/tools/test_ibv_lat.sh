@@ -10,14 +10,14 @@ plan 7
 
 soft_roce
 ip link set lo up
-scripts=../../scripts
+scripts=../../tools
 
-t_eq "a device that is not there" "$($scripts/ibv-offsets nosuch 2>&1)" "ibv-offsets: no such device, or no provider for it (Debian: ibverbs-providers)"
-read -r library post poll < <($scripts/ibv-offsets rxe0)
+t_eq "a device that is not there" "$($tools/ibv-offsets nosuch 2>&1)" "ibv-offsets: no such device, or no provider for it (Debian: ibverbs-providers)"
+read -r library post poll < <($tools/ibv-offsets rxe0)
 t_eq "the library" "${library##*/}" "$(cd /usr/lib/x86_64-linux-gnu/libibverbs && ls librxe-*.so)"
 t_eq "two functions in it" "$(printf '%s\n' "$post" "$poll" | sort -u | grep -cE '^0x[0-9a-f]+$')" 2
 
-$scripts/ibv_lat.bt "$library" "$post" "$poll" >"$work/ibv_lat" 2>"$work/ibv_lat.err" &
+$tools/ibv_lat.bt "$library" "$post" "$poll" >"$work/ibv_lat" 2>"$work/ibv_lat.err" &
 bpftrace=$!
 wait_until 300 grep -q ^Tracing "$work/ibv_lat" || bail "bpftrace does not start: $(xargs <"$work/ibv_lat.err")"
 

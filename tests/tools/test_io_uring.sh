@@ -40,7 +40,7 @@ mono=$(grep -oP ' is \K\d+(?=\.\d{6} s of CLOCK_MONOTONIC)' "$work/io_uring_lat"
 t_range "io_uring_lat: and CLOCK_MONOTONIC" "$((mono + $(date -d "$(uptime -s)" +%s)))" $((begin - 2)) $((now + 1))
 
 echo 3600000000000 >/sys/module/io_uring_trace/parameters/io_uring_req_done_min_ns
-../../scripts/io_uring_lat.bt >"$work/min" 2>&1 &
+../../tools/io_uring_lat.bt >"$work/min" 2>&1 &
 tracing=$!
 wait_until 60 grep -q MONOTONIC "$work/min"
 $fio --number_ios=7

@@ -8,7 +8,7 @@
 [ -n "${KSTALL_BRIEF-}" ] || skip_all "what each tool says is tested here"
 
 # ibv_lat is told where a library's functions are: ./test_ibv_lat.sh
-mapfile -t tools < <(cd ../../scripts && printf '%s\n' *.bt | sed 's/\.bt$//' | grep -vx ibv_lat)
+mapfile -t tools < <(cd ../../tools && printf '%s\n' *.bt | sed 's/\.bt$//' | grep -vx ibv_lat)
 plan $((${#tools[@]} * 2))
 
 for module in $(our_modules); do
