@@ -131,7 +131,8 @@ struct iq_overflow {
  * @port: of the device
  * @nr: requests with this id in @wr, oldest first: they complete in order
  * @lost: those posted after them
- * @wr: when ib_post_send() was called, bytes to transfer and enum ib_wr_opcode
+ * @wr: when ib_post_send() was called, the cgroup of the process that did, 0 if none, bytes to
+ *	transfer and enum ib_wr_opcode
  */
 struct iq_post {
 	const struct ib_qp *qp;
@@ -142,6 +143,7 @@ struct iq_post {
 	u32 lost;
 	struct iq_wr {
 		u64 post_ns;
+		u64 cgroup_id;
 		u32 bytes;
 		u32 opcode;
 	} wr[IQ_SAME_ID];

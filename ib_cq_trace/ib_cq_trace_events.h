@@ -25,7 +25,11 @@
  * a tracepoint, which does not miss.
  *
  * The identity is the owner's: the thread that created the queue pair or CQ. If the kernel owns
- * it, pid and tgid are 0 and user names the module that does.
+ * it, pid and tgid are 0, comm is empty and user names the module that does. Then cgroup_id is that
+ * of the process in whose system call the work request was posted, where one is (ib_wr_latency, and
+ * ib_wc_error while that is enabled too); it is 0 of what a kernel thread or an interrupt posted (an
+ * RPC of rpciod, a target's answer), and in the other events, which are about a queue pair, CQ or port
+ * that processes share.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ib_cq
@@ -99,6 +103,29 @@ KSTALL_DECLARE_EVENT(ib_port_event);
 /* IQ_BY_* */
 #define iq_show_source(val)						\
 	__print_symbolic(val, { 0, "modify" }, { 1, "event" }, { 2, "sweep" })
+
+/* enum ib_port_speed */
+#define iq_show_speed(val)						\
+	__print_symbolic(val, { 0, "-" }, { 1, "SDR" }, { 2, "DDR" }, { 4, "QDR" }, \
+			 { 8, "FDR10" }, { 16, "FDR" }, { 32, "EDR" }, { 64, "HDR" }, \
+			 { 128, "NDR" }, { 256, "XDR" })
+
+/* enum ib_port_width */
+#define iq_show_width(val)						\
+	__print_symbolic(val, { 0, "-" }, { 1, "1X" }, { 2, "4X" }, { 4, "8X" },	\
+			 { 8, "12X" }, { 16, "2X" })
+
+/* enum ib_access_flags */
+#define iq_show_access(val)						\
+	__print_flags(val, "|", { 0x1, "LOCAL_WRITE" }, { 0x2, "REMOTE_WRITE" }, \
+		      { 0x4, "REMOTE_READ" }, { 0x8, "REMOTE_ATOMIC" }, { 0x10, "MW_BIND" }, \
+		      { 0x20, "ZERO_BASED" }, { 0x40, "ON_DEMAND" }, { 0x80, "HUGETLB" }, \
+		      { 0x100, "FLUSH_GLOBAL" }, { 0x200, "FLUSH_PERSISTENT" }, \
+		      { 0x100000, "RELAXED_ORDERING" })
+
+/* ib_cq_overflow: syndrome, of mlx5 */
+#define iq_show_syndrome(val)						\
+	__print_symbolic(val, { 0, "-" }, { 1, "overrun" }, { 2, "access_violation" })
 
 /* ib_mr_reg: kind */
 #define IQ_MR_MEMORY	0
@@ -292,7 +319,7 @@ struct kstall_ib_port {
  * @used: of them in use: depth if the provider says it is full, else -1
  * @attached: work queues that use it (a queue pair with both on it counts 2); which,
  *	rdma resource show qp tells
- * @syndrome: the device's: 1 overrun, 2 access violation (mlx5); 0: none
+ * @syndrome: the device's (mlx5): overrun, access_violation; - (none)
  * @count: completions lost, or reports
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
@@ -332,9 +359,10 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		__entry->first_ts_mono_ns = e->first_ns;
 		__entry->last_ts_mono_ns = e->last_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%d count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%s count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->cq_id, __entry->depth,
-		  __entry->used, __entry->attached, __entry->syndrome, __entry->count,
+		  __entry->used, __entry->attached, iq_show_syndrome(__entry->syndrome),
+		  __entry->count,
 		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns)
 );
 
@@ -613,7 +641,7 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * @qp_num: number of the queue pair
  * @cq_id: restrack id of its send CQ
  * @source: modify, event, sweep
- * @event: enum ib_event_type if source=event, else -1
+ * @event: enum ib_event_type if source=event, else -1, printed as -
  * @old_state: before: RESET, INIT, RTR, RTS, SQD, SQE, ERR; 255 unknown
  * @first_status: enum ib_wc_status of its first error, if ib_wc_error is enabled and saw one
  * @age_ns: since it became ready to send; 0 unknown
@@ -660,9 +688,10 @@ KSTALL_TRACE_EVENT(ib_qp_error,
 		__entry->age_ns = age_ns;
 		IQ_PEER_ASSIGN(q->qp);
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u source=%s event=%d old_state=%s first_status=%s age_ns=%llu " IQ_PEER_FMT,
+	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u source=%s event=%s old_state=%s first_status=%s age_ns=%llu " IQ_PEER_FMT,
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
-		  __entry->cq_id, iq_show_source(__entry->source), __entry->event,
+		  __entry->cq_id, iq_show_source(__entry->source),
+		  __entry->event < 0 ? "-" : iq_show_event(__entry->event),
 		  iq_show_state(__entry->old_state), iq_show_status(__entry->first_status),
 		  __entry->age_ns, IQ_PEER_ARGS)
 );
@@ -717,7 +746,7 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
  * @kind: memory (pinned), odp (on-demand paging, not pinned), dmabuf (memory of a GPU, say)
  * @addr: user address; of a dma-buf the offset in it
  * @bytes: length
- * @access: enum ib_access_flags, in hexadecimal
+ * @access: enum ib_access_flags
  * @duration_ns: of the registration: finding and pinning pages, and telling the device
  * @result: 0 or -errno
  *
@@ -750,9 +779,10 @@ KSTALL_TRACE_EVENT(ib_mr_reg,
 		__entry->duration_ns = duration_ns;
 		__entry->result = result;
 	),
-	TP_printk(KSTALL_ID_FMT " lkey=%u kind=%s addr=0x%llx bytes=%llu access=0x%x duration_ns=%llu result=%d",
+	TP_printk(KSTALL_ID_FMT " lkey=%u kind=%s addr=0x%llx bytes=%llu access=%s duration_ns=%llu result=%d",
 		  KSTALL_ID_ARGS, __entry->lkey, iq_show_mr(__entry->kind), __entry->addr,
-		  __entry->bytes, __entry->access, __entry->duration_ns, __entry->result)
+		  __entry->bytes, iq_show_access(__entry->access), __entry->duration_ns,
+		  __entry->result)
 );
 
 /**
@@ -815,8 +845,8 @@ KSTALL_TRACE_EVENT(ib_odp_fault,
  * @state: of the port: DOWN, INIT, ARMED, ACTIVE, ACTIVE_DEFER; 0 if it could not be asked
  * @lid: its LID, 0 on RoCE
  * @sm_lid: LID of its subnet manager
- * @speed: enum ib_port_speed: 1 SDR 2 DDR 4 QDR 8 FDR10 16 FDR 32 EDR 64 HDR 128 NDR 256 XDR
- * @width: enum ib_port_width: 1 1X, 2 4X, 4 8X, 8 12X, 16 2X
+ * @speed: enum ib_port_speed; 0 if it could not be asked
+ * @width: enum ib_port_width; 0 if it could not be asked
  *
  * Arguments: 0, port, count, event, struct.
  * Overhead: one query of the port an event.
@@ -845,10 +875,10 @@ KSTALL_TRACE_EVENT(ib_port_event,
 		__entry->speed = p->speed;
 		__entry->width = p->width;
 	),
-	TP_printk(KSTALL_ID_FMT " port=%u event=%s state=%s lid=%u sm_lid=%u speed=%u width=%u",
+	TP_printk(KSTALL_ID_FMT " port=%u event=%s state=%s lid=%u sm_lid=%u speed=%s width=%s",
 		  KSTALL_ID_ARGS, __entry->port, iq_show_event(__entry->event),
 		  iq_show_port_state(__entry->state), __entry->lid, __entry->sm_lid,
-		  __entry->speed, __entry->width)
+		  iq_show_speed(__entry->speed), iq_show_width(__entry->width))
 );
 
 #endif /* _IB_CQ_TRACE_EVENTS_H */

@@ -112,10 +112,11 @@ static struct kstall_hook hooks[H_NR] = {
 	[H_MLX5E_CQ] = KSTALL_ENTRY("mlx5e_cq_event", "mlx5_core", "mlx5e_cq_error_event",
 				    iq_mlx5e_cq_error_enter),
 	[H_MLX5_CQ_ERROR] = KSTALL_PAIR("mlx5_cq_error", "mlx5_core", "cq_err_event_notifier",
-					0, iq_mlx5_cq_error_enter, iq_mlx5_cq_error_return),
+					0, iq_mlx5_cq_error_enter, iq_mlx5_cq_error_return,
+					.atomic = true),
 	[H_RXE_CQ] = KSTALL_PAIR("rxe_cq_post", "rdma_rxe", "rxe_cq_post",
 				 sizeof(struct iq_cqe_call), iq_rxe_post_enter,
-				 iq_rxe_post_return),
+				 iq_rxe_post_return, .atomic = true),
 	[H_UVERBS_QP] = KSTALL_ENTRY("uverbs_qp_event", "ib_uverbs", "ib_uverbs_qp_event_handler",
 				     iq_uverbs_qp_event_enter),
 	[H_CORE_QP] = KSTALL_ENTRY("core_qp_event", "ib_core", "__ib_qp_event_handler",
@@ -139,10 +140,10 @@ static struct kstall_hook hooks[H_NR] = {
 	/* One for each provider, see iq_place(). */
 	[H_POLL ... H_POST - 1] =
 		KSTALL_PLACED("poll", NULL, sizeof(struct iq_poll_call), iq_poll_enter,
-			      iq_poll_return),
+			      iq_poll_return, .atomic = true),
 	[H_POST ... H_REG - 1] =
 		KSTALL_PLACED("post", NULL, sizeof(struct iq_post_call), iq_post_enter,
-			      iq_post_return),
+			      iq_post_return, .atomic = true),
 	[H_REG ... H_REG_DMABUF - 1] =
 		KSTALL_PLACED("reg", NULL, sizeof(struct iq_mr_call), iq_reg_enter,
 			      iq_reg_return, .sleeps = true),

@@ -21,6 +21,7 @@ struct iq_failed {
 	struct ib_cq *cq;
 	u64 wr_id;
 	u64 latency_ns;
+	u64 cgroup_id;
 	const void *done;
 	u32 qp_num;
 	u32 vendor_err;
@@ -80,6 +81,8 @@ static void iq_flushed_fill(struct iq_flushed *f, const struct iq_failed *e)
 	if (e->done)
 		iq_handler_name(f->done, sizeof(f->done), e->done);
 	iq_owner(&f->who, &e->cq->res);
+	if (!f->who.pid)
+		f->who.cgroup_id = e->cgroup_id;
 }
 
 static void iq_emit_wc(const struct iq_flushed *f, const struct iq_qp *qp, u64 latency_ns,
@@ -204,7 +207,8 @@ static void iq_drop_dead(struct iq_post *post, u64 dead_ns)
 		post->lost = 0;
 }
 
-static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 now)
+static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 now,
+		      u64 cgroup_id)
 {
 	struct kstall_slot slot;
 	struct iq_post *post;
@@ -236,6 +240,7 @@ static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 n
 	} else {
 		new = &post->wr[post->nr++];
 		new->post_ns = now;
+		new->cgroup_id = cgroup_id;
 		new->opcode = wr->opcode;
 		new->bytes = 0;
 		for (i = 0; i < wr->num_sge; i++)
@@ -279,6 +284,15 @@ static bool iq_unpost(const struct ib_qp *qp, u64 wr_id, bool newest, struct iq_
 }
 
 /*
+ * For whom a kernel user posts: the process whose system call this is. A kernel thread does not
+ * know it any more.
+ */
+static u64 iq_poster_cgroup(void)
+{
+	return in_task() && !(current->flags & PF_KTHREAD) ? kstall_cgroup_id(current) : 0;
+}
+
+/*
  * int post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad_wr)
  *
  * Any context. Before the provider has it: it may complete before this returns. Without @wr it
@@ -289,13 +303,14 @@ bool iq_post_enter(void *data, struct pt_regs *regs)
 	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
 	const struct ib_send_wr *wr = (void *)regs_get_kernel_argument(regs, 1);
 	struct iq_post_call *call = data;
-	u64 now = kstall_now();
+	u64 now = kstall_now(), cgroup_id;
 
 	if (!wr || !iq_is_followed(qp))
 		return false;
+	cgroup_id = iq_poster_cgroup();
 	for (; wr; wr = wr->next) {
 		if (iq_signaled(qp, wr))
-			iq_posted(qp, wr, now);
+			iq_posted(qp, wr, now, cgroup_id);
 	}
 	call->qp = qp;
 	call->bad_wr = (void *)regs_get_kernel_argument(regs, 2);
@@ -326,9 +341,8 @@ void iq_post_return(void *data, struct pt_regs *regs)
 
 /* ---- polled ---- */
 
-/* Its end. Return: it was followed. */
-static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, u8 *opcode,
-			 u64 *latency_ns)
+/* Its end. Return: it was followed; then @e knows more of it. */
+static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, struct iq_failed *e)
 {
 	struct kstall_who who;
 	struct kstall_ib_wr w;
@@ -340,17 +354,20 @@ static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, u8 *
 	/* Of what the core polls no completion is missed, see iq_is_own_array(). */
 	if (!cq->wc && wc->status == IB_WC_SUCCESS)
 		iq_outlived(iq_key(cq->device, post.qp_num), wr.post_ns);
-	*opcode = wr.opcode;
-	*latency_ns = kstall_delta(now, wr.post_ns);
+	e->opcode = wr.opcode;
+	e->latency_ns = kstall_delta(now, wr.post_ns);
+	e->cgroup_id = wr.cgroup_id;
 	if (!trace_ib_wr_latency_enabled() ||
-	    !kstall_long_enough(&kstall_event_ib_wr_latency, *latency_ns))
+	    !kstall_long_enough(&kstall_event_ib_wr_latency, e->latency_ns))
 		return true;
 	iq_owner(&who, &cq->res);
+	if (!who.pid)
+		who.cgroup_id = wr.cgroup_id;
 	w = (struct kstall_ib_wr){
 		.id = iq_id(cq->device, &who), .user = iq_user(&cq->res), .port = post.port,
-		.opcode = *opcode, .cq_id = cq->res.id,
+		.opcode = wr.opcode, .cq_id = cq->res.id,
 	};
-	trace_ib_wr_latency(*latency_ns, post.qp_num, wr.bytes, wc->status, &w);
+	trace_ib_wr_latency(e->latency_ns, post.qp_num, wr.bytes, wc->status, &w);
 	return true;
 }
 
@@ -365,7 +382,7 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 	/* It may have the id of a send. A failed one does not say what it was. */
 	if (good && wc->opcode & IB_WC_RECV)
 		return;
-	if (!iq_completed(cq, wc, now, &e.opcode, &e.latency_ns) && good && wc->qp &&
+	if (!iq_completed(cq, wc, now, &e) && good && wc->qp &&
 	    iq_is_followed(wc->qp))
 		kstall_inflight_unmatched(&iq_posts);
 	if (good || !trace_ib_wc_error_enabled())

@@ -157,6 +157,21 @@ static struct task_struct *uring_submitter(const struct uring_bio *rec, const vo
 	return uring_owner(uring_req_task(req));
 }
 
+/* The bio is @rec's, which knows if it is for a request. */
+static void uring_bio_who(struct uring_bio *rec, struct bio *bio, const void *kiocb)
+{
+	u64 cgroup_id;
+
+	if (rec->ctx) {
+		kstall_who_read(&rec->who, uring_submitter(rec, kiocb));
+		return;
+	}
+	kstall_who_read(&rec->who, current);
+	cgroup_id = current->flags & PF_KTHREAD ? uring_bio_cgroup(bio) : 0;
+	if (cgroup_id)
+		rec->who.cgroup_id = cgroup_id;
+}
+
 static void uring_bio_store(const struct bio *bio, const struct uring_bio *rec)
 {
 	struct kstall_slot slot;
@@ -182,7 +197,7 @@ KSTALL_PROBE(uring_on_bio_queue, TP_PROTO(struct bio *bio), TP_ARGS(bio))
 
 	if (!uring_attribute_exact(&rec, kiocb))
 		uring_attribute_window(&rec);
-	kstall_who_read(&rec.who, rec.ctx ? uring_submitter(&rec, kiocb) : current);
+	uring_bio_who(&rec, bio, kiocb);
 	uring_bio_store(bio, &rec);
 }
 
@@ -338,6 +353,28 @@ static void uring_bio_done(const struct uring_completion *c, const struct bio *b
 		kstall_inflight_unmatched(&uring_bios);
 }
 
+/*
+ * A request that nobody saw issued: it was before the hook was there, or is a flush. That is never
+ * issued itself (block/blk-flush.c issues one of its own), but has a bio that ends here.
+ */
+static void uring_rq_unknown(struct request *rq, unsigned int nr_bytes)
+{
+	unsigned int done = 0;
+	const struct bio *bio;
+	struct uring_bio rec;
+
+	if (blk_rq_bytes(rq))
+		kstall_inflight_unmatched(&uring_rqs);
+	if (blk_rq_is_passthrough(rq))
+		return;
+	for (bio = rq->bio; bio; bio = bio->bi_next) {
+		done += bio->bi_iter.bi_size;
+		if (done > nr_bytes)
+			break;
+		kstall_inflight_take(&uring_bios, (unsigned long)bio, &rec);
+	}
+}
+
 /* Fires before the bios are ended, possibly several times for one request. */
 KSTALL_PROBE(uring_on_rq_complete,
 	     TP_PROTO(struct request *rq, blk_status_t error, unsigned int nr_bytes),
@@ -351,9 +388,7 @@ KSTALL_PROBE(uring_on_rq_complete,
 	unsigned int done = 0;
 
 	if (!kstall_inflight_find(&uring_rqs, (unsigned long)rq, &slot)) {
-		/* A flush is never issued itself: block/blk-flush.c issues one of its own. */
-		if (blk_rq_bytes(rq))
-			kstall_inflight_unmatched(&uring_rqs);
+		uring_rq_unknown(rq, nr_bytes);
 		return;
 	}
 	c.times = *(struct uring_rq *)slot.rec;

@@ -9,7 +9,9 @@
 
 #include <kstall/compat.h>
 
+#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
+#include <linux/cgroup.h>
 #include <linux/io_uring.h>
 #include <linux/io_uring_types.h>
 #include <linux/ptrace.h>
@@ -53,7 +55,7 @@
  * with the requests whose completions have just been posted. It misses those that an io-wq
  * worker completes.
  */
-#if defined(HAVE_IO_URING_COMPLETE_CQE)
+#if defined(HAVE_IO_BIG_CQE)
 #define URING_REQ_OVERFLOW	"io_alloc_ocqe"
 static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
@@ -107,6 +109,21 @@ static inline struct task_struct *uring_req_task(const struct io_kiocb *req)
 #else
 	return req->task;
 #endif
+}
+
+/*
+ * For whom a kernel thread writes: writeback, and threads that lend themselves to a cgroup (loop),
+ * leave it in the bio (wbc_init_bio(), kthread_associate_blkcg()). 0: not said.
+ */
+static inline u64 uring_bio_cgroup(struct bio *bio)
+{
+#ifdef CONFIG_BLK_CGROUP
+	struct cgroup_subsys_state *css = bio_blkcg_css(bio);
+
+	if (css && css->cgroup->root == &cgrp_dfl_root)
+		return cgroup_id(css->cgroup);
+#endif
+	return 0;
 }
 
 /* With IORING_SETUP_SQ_REWIND the kernel ignores the ring's tail. */

@@ -85,6 +85,12 @@ struct uring_ctx_call {
 	struct io_ring_ctx *ctx;
 };
 
+/* io_ring_exit_work(), which frees the ring */
+struct uring_exit_call {
+	const void *ctx;
+	u64 begin_ns;
+};
+
 /* balance_dirty_pages() */
 struct wb_throttle_call {
 	struct bdi_writeback *wb;
@@ -182,6 +188,7 @@ struct wb_wait {
 #define URING_NO_OPCODE	0xff
 
 extern struct kstall_inflight uring_reqs;
+extern struct kstall_inflight uring_gone;	/* freed rings; key: what was its io_ring_ctx */
 extern struct kstall_inflight uring_rings;
 extern struct kstall_inflight uring_windows;
 extern struct kstall_inflight uring_bios;
@@ -205,7 +212,9 @@ static inline bool uring_is_sqpoll(const struct io_ring_ctx *ctx)
 
 /* ring.c */
 void uring_ring_init(void);
+void uring_ring_show(struct seq_file *m);
 void uring_wq_forget(void);
+void uring_rings_forget(void);
 u32 uring_ring_id(const void *ctx);
 void uring_sq_full_emit(const struct kstall_folded *folded);
 
@@ -220,6 +229,8 @@ bool uring_req_overflow(void *data, struct pt_regs *regs);
 bool uring_flush_enter(void *data, struct pt_regs *regs);
 void uring_flush_return(void *data, struct pt_regs *regs);
 bool uring_kill_enter(void *data, struct pt_regs *regs);
+bool uring_exit_enter(void *data, struct pt_regs *regs);
+void uring_exit_return(void *data, struct pt_regs *regs);
 bool uring_cq_wait_enter(void *data, struct pt_regs *regs);
 void uring_cq_wait_return(void *data, struct pt_regs *regs);
 bool uring_issue_enter(void *data, struct pt_regs *regs);

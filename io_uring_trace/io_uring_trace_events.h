@@ -57,6 +57,14 @@ KSTALL_DECLARE_TIMED_EVENT(writeback_wait_done);
 #define uring_show_attribution(val)					\
 	__print_symbolic(val, { 0, "none" }, { 1, "window" }, { 2, "exact" })
 
+/*
+ * Those of REQ_OP_* that have the same number in all kernels; zones' were renumbered, in stable
+ * kernels too (linux/blk_types.h).
+ */
+#define uring_show_op(val)						\
+	__print_symbolic(val, { 0, "READ" }, { 1, "WRITE" }, { 2, "FLUSH" },	\
+			 { 3, "DISCARD" }, { 5, "SECURE_ERASE" }, { 9, "WRITE_ZEROES" })
+
 /* writeback_wait_done: kind */
 #define WB_WAIT_FOLIO		0
 #define WB_WAIT_RANGE		1
@@ -532,7 +540,8 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  *	a slot of the hardware queue, too; not in a task's plug list
  * @device_ns: issue to completion, 0 for what failed before it was issued
  * @attribution: exact, window, none
- * @op: REQ_OP_* of the request
+ * @op: REQ_OP_* of the request: READ, WRITE, FLUSH, DISCARD, SECURE_ERASE, WRITE_ZEROES; of zones
+ *	only the number, which differs between kernels
  * @status: 0 or a negative errno
  * @queue_mono_ns: CLOCK_MONOTONIC when the bio was queued
  *
@@ -543,7 +552,10 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * Reach: request-based devices; on a stacked device the part that reaches the disk. A request
  * that was requeued is timed from its last issue. What a cgroup's io.max holds back it holds
  * before queue_mono_ns, in none of these times. Identity is the submitter's, for attribution=none
- * that of the task that queued the bio.
+ * that of the task that queued the bio; but cgroup_id of what a kernel thread queues (writeback, loop)
+ * is the cgroup for which it does: the one whose pages they are, or its nearest ancestor that has the
+ * io controller. Where the bio does not say it (journals; a file system without cgroup writeback) it
+ * is the root's.
  */
 KSTALL_TRACE_EVENT(io_uring_block_rq,
 	TP_PROTO(u64 device_ns, u64 user_data, u64 len_bytes, int attribution,
@@ -583,12 +595,12 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__entry->status = rq->status;
 		__entry->queue_mono_ns = rq->queue_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu sector=%llu len_bytes=%llu tag_ns=%llu sched_ns=%llu device_ns=%llu attribution=%s op=%u status=%d queue_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu sector=%llu len_bytes=%llu tag_ns=%llu sched_ns=%llu device_ns=%llu attribution=%s op=%s status=%d queue_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
 		  uring_show_opcode(__entry->opcode), __entry->fd, __entry->user_data,
 		  __entry->sector, __entry->len_bytes, __entry->tag_ns, __entry->sched_ns,
 		  __entry->device_ns, uring_show_attribution(__entry->attribution),
-		  __entry->op, __entry->status, __entry->queue_mono_ns)
+		  uring_show_op(__entry->op), __entry->status, __entry->queue_mono_ns)
 );
 
 /**

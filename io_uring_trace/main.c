@@ -29,6 +29,9 @@ KSTALL_PARAM_UINT(max_bios, 16384, 64, 1 << 22,
 struct kstall_inflight uring_reqs = {
 	.name = "requests", .rec_size = sizeof(struct uring_req), .max_age_ns = 10 * MINUTE,
 };
+struct kstall_inflight uring_gone = {
+	.name = "gone_rings", .capacity = 1024,
+};
 struct kstall_inflight uring_rings = {
 	.name = "cq_episodes", .capacity = 1024, .rec_size = sizeof(struct uring_cq_episode),
 	.max_age_ns = 10 * MINUTE,
@@ -52,10 +55,11 @@ struct kstall_fold uring_sq_full_fold = {
 	.emit = uring_sq_full_emit,
 };
 
-enum { T_REQS, T_RINGS, T_WINDOWS, T_BIOS, T_RQS, T_WB, T_SQ_FULL };
+enum { T_REQS, T_GONE, T_RINGS, T_WINDOWS, T_BIOS, T_RQS, T_WB, T_SQ_FULL };
 
 static struct kstall_inflight *tables[] = {
 	[T_REQS] = &uring_reqs,
+	[T_GONE] = &uring_gone,
 	[T_RINGS] = &uring_rings,
 	[T_WINDOWS] = &uring_windows,
 	[T_BIOS] = &uring_bios,
@@ -68,7 +72,7 @@ static struct kstall_inflight *tables[] = {
 enum {
 	H_COMPLETE, H_REQ_OVERFLOW, H_SUBMIT, H_REFUSED, H_ISSUE, H_WINDOW, H_PUNT, H_POLL_ARM,
 	H_SUBMIT_SQES, H_SQPOLL_WAIT,
-	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT,
+	H_CQE_OVERFLOW, H_CQ_FLUSH, H_RING_KILL, H_CQ_WAIT, H_RING_EXIT,
 	H_BIO_COMPLETE, H_RQ_COMPLETE, H_RQ_MERGE, H_RQ_ISSUE, H_RQ_INSERT, H_GETRQ,
 	H_SPLIT, H_BIO_QUEUE,
 	H_BALANCE_DIRTY, H_WAIT_RANGE, H_WAIT_FOLIO,
@@ -100,6 +104,9 @@ static struct kstall_hook hooks[] = {
 				     uring_kill_enter),
 	[H_CQ_WAIT] = KSTALL_PAIR("cq_wait", NULL, "io_cqring_wait", sizeof(struct uring_ctx_call),
 				  uring_cq_wait_enter, uring_cq_wait_return, .sleeps = true),
+	[H_RING_EXIT] = KSTALL_PAIR("ring_exit", NULL, "io_ring_exit_work",
+				    sizeof(struct uring_exit_call), uring_exit_enter,
+				    uring_exit_return, .few = true),
 	[H_BIO_COMPLETE] = KSTALL_TRACEPOINT("bio_complete", NULL, "block_bio_complete",
 					     uring_on_bio_complete),
 	[H_RQ_COMPLETE] = KSTALL_TRACEPOINT("rq_complete", NULL, "block_rq_complete",
@@ -123,10 +130,13 @@ static struct kstall_hook hooks[] = {
 
 /*
  * All that writes to a request's record, whichever event needs it: they share the table. Without
- * H_REQ_OVERFLOW, where it is inlined, requests whose completions overflow are not seen.
+ * H_REQ_OVERFLOW, where it is inlined, requests whose completions overflow are not seen. Without
+ * H_RING_EXIT what a ring leaves there stays until it is old.
  */
 #define REQ_HOOKS	(BIT_ULL(H_COMPLETE) | BIT_ULL(H_SUBMIT) | BIT_ULL(H_REFUSED) | \
 			 BIT_ULL(H_ISSUE) | BIT_ULL(H_PUNT) | BIT_ULL(H_POLL_ARM))
+#define REQ_OPTIONAL	(BIT_ULL(H_REQ_OVERFLOW) | BIT_ULL(H_RING_EXIT))
+#define REQ_TABLES	(BIT(T_REQS) | BIT(T_GONE))
 #define BLOCK_HOOKS	(BIT_ULL(H_BIO_COMPLETE) | BIT_ULL(H_RQ_COMPLETE) | \
 			 BIT_ULL(H_RQ_MERGE) | BIT_ULL(H_RQ_ISSUE) | BIT_ULL(H_RQ_INSERT) | \
 			 BIT_ULL(H_GETRQ) | BIT_ULL(H_SPLIT) | \
@@ -141,13 +151,14 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(io_uring_cq_overflow,
 		     BIT_ULL(H_CQE_OVERFLOW) | BIT_ULL(H_CQ_FLUSH) | BIT_ULL(H_RING_KILL),
 		     .optional = BIT_ULL(H_CQ_WAIT), .tables = BIT(T_RINGS), .rare = true),
-	KSTALL_EVENT(io_uring_req_done, REQ_HOOKS,
-		     .optional = BIT_ULL(H_REQ_OVERFLOW), .tables = BIT(T_REQS)),
-	KSTALL_EVENT(io_uring_wq_punt, REQ_HOOKS,
-		     .optional = BIT_ULL(H_REQ_OVERFLOW), .tables = BIT(T_REQS)),
+	KSTALL_EVENT(io_uring_req_done, REQ_HOOKS, .optional = REQ_OPTIONAL,
+		     .tables = REQ_TABLES, .tick = uring_rings_forget),
+	KSTALL_EVENT(io_uring_wq_punt, REQ_HOOKS, .optional = REQ_OPTIONAL,
+		     .tables = REQ_TABLES, .tick = uring_rings_forget),
 	KSTALL_EVENT(io_uring_block_rq, REQ_HOOKS | BLOCK_HOOKS,
-		     .optional = BIT_ULL(H_REQ_OVERFLOW),
-		     .tables = BIT(T_REQS) | BIT(T_WINDOWS) | BIT(T_BIOS) | BIT(T_RQS)),
+		     .optional = REQ_OPTIONAL,
+		     .tables = REQ_TABLES | BIT(T_WINDOWS) | BIT(T_BIOS) | BIT(T_RQS),
+		     .tick = uring_rings_forget),
 	KSTALL_EVENT(writeback_throttle, BIT_ULL(H_BALANCE_DIRTY)),
 	KSTALL_EVENT(writeback_wait_done, BIT_ULL(H_WAIT_RANGE) | BIT_ULL(H_WAIT_FOLIO),
 		     .tables = BIT(T_WB)),
@@ -161,7 +172,13 @@ static bool uring_update(u64 wanted)
 	return false;
 }
 
-KSTALL_MODULE("io_uring_trace", hooks, tables, events, uring_block_show);
+static void uring_show(struct seq_file *m)
+{
+	uring_ring_show(m);
+	uring_block_show(m);
+}
+
+KSTALL_MODULE("io_uring_trace", hooks, tables, events, uring_show);
 
 static int __init io_uring_trace_init(void)
 {

@@ -607,3 +607,87 @@ bool uring_req_overflow(void *data, struct pt_regs *regs)
 		uring_req_end(req);
 	return false;
 }
+
+/* ---- rings that are gone ---- */
+
+/*
+ * Of a request whose success nobody wants to hear of (IOSQE_CQE_SKIP_SUCCESS) no end is seen: its
+ * record stays until the kernel gives its memory to another request, or the ring goes.
+ */
+struct uring_gone_list {
+	unsigned int nr;
+	struct {
+		unsigned long ctx;
+		u64 ns;
+	} ring[32];
+};
+
+static u64 uring_left;	/* under kstall.lock */
+
+void uring_ring_show(struct seq_file *m)
+{
+	seq_printf(m, "unseen requests=%llu\n", uring_left);
+}
+
+/* void io_ring_exit_work(struct work_struct *work): waits for its requests and frees the ring */
+bool uring_exit_enter(void *data, struct pt_regs *regs)
+{
+	struct work_struct *work = (void *)regs_get_kernel_argument(regs, 0);
+	struct uring_exit_call *call = data;
+
+	call->ctx = container_of(work, struct io_ring_ctx, exit_work);
+	call->begin_ns = kstall_now();
+	return true;
+}
+
+/* What another ring in the same memory submits is younger than the beginning of this one's end. */
+void uring_exit_return(void *data, struct pt_regs *regs)
+{
+	struct uring_exit_call *call = data;
+	struct kstall_slot slot;
+
+	if (kstall_inflight_insert(&uring_gone, (unsigned long)call->ctx, call->begin_ns, &slot))
+		kstall_inflight_unlock(&slot);
+}
+
+static bool uring_gone_take(const struct kstall_node *node, u64 arg)
+{
+	struct uring_gone_list *gone = (void *)(unsigned long)arg;
+
+	if (gone->nr == ARRAY_SIZE(gone->ring))
+		return false;
+	gone->ring[gone->nr].ctx = node->key;
+	gone->ring[gone->nr++].ns = node->born_ns;
+	return true;
+}
+
+static bool uring_req_is_left(const struct kstall_node *node, u64 arg)
+{
+	const struct uring_gone_list *gone = (void *)(unsigned long)arg;
+	const struct uring_req *req = (const void *)node->rec;
+	unsigned int i;
+
+	for (i = 0; i < gone->nr; i++) {
+		if ((unsigned long)req->ctx != gone->ring[i].ctx ||
+		    req->submit_ns > gone->ring[i].ns)
+			continue;
+		if (req->punt_ns)
+			this_cpu_inc(uring_wq_counts.started);
+		return true;
+	}
+	return false;
+}
+
+/* kstall.tick() */
+void uring_rings_forget(void)
+{
+	static struct uring_gone_list gone;	/* under kstall.lock */
+
+	do {
+		gone.nr = 0;
+		kstall_inflight_purge(&uring_gone, uring_gone_take, (unsigned long)&gone);
+		if (gone.nr)
+			uring_left += kstall_inflight_purge(&uring_reqs, uring_req_is_left,
+							    (unsigned long)&gone);
+	} while (gone.nr == ARRAY_SIZE(gone.ring));
+}

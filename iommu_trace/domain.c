@@ -283,17 +283,12 @@ bool it_flush_enter(void *data, struct pt_regs *regs)
 
 static void it_queue_emit(const struct it_sync_call *call, u64 duration_ns)
 {
+	u8 reason = kstall_own_find(&it_timers) ? IT_FQ_TIMEOUT : IT_FQ_FULL;
 	struct kstall_iommu_fq e = { .call = call };
 	struct it_queue queue = { };
-	struct kstall_slot slot;
 	struct it_home home;
-	u8 reason = IT_FQ_FULL;
 
 	kstall_inflight_take(&it_queues, (unsigned long)call->domain, &queue);
-	if (kstall_inflight_find(&it_timers, it_context(), &slot)) {
-		kstall_inflight_unlock(&slot);
-		reason = IT_FQ_TIMEOUT;
-	}
 	if (!kstall_long_enough(&kstall_event_iommu_fq_flush, duration_ns))
 		return;
 	it_home_peek(call->domain, &home);
@@ -319,17 +314,13 @@ void it_flush_return(void *data, struct pt_regs *regs)
 /* fq_flush_timeout(struct timer_list *): flushes inside are for time, others for a full queue */
 bool it_timer_enter(void *data, struct pt_regs *regs)
 {
-	struct kstall_slot slot;
-
-	if (!kstall_inflight_insert(&it_timers, it_context(), kstall_now(), &slot))
-		return false;
-	kstall_inflight_unlock(&slot);
-	return true;
+	return kstall_own_claim(&it_timers, kstall_now());
 }
 
 void it_timer_return(void *data, struct pt_regs *regs)
 {
-	u64 rec;
+	void *own = kstall_own_find(&it_timers);
 
-	kstall_inflight_take(&it_timers, it_context(), &rec);
+	if (own)
+		kstall_own_release(own);
 }

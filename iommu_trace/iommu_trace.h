@@ -5,6 +5,7 @@
 
 #include <kstall/event.h>
 #include <kstall/identity.h>
+#include <kstall/own.h>
 
 #include "iommu_compat.h"
 
@@ -55,7 +56,7 @@ struct it_queue {
 };
 
 /**
- * struct it_parts - what a DMA mapping call did inside; key: it_context()
+ * struct it_parts - what a DMA mapping call did inside
  * @iova_ns: in the IOVA allocator
  * @map_ns: in the IOMMU's page table
  * @sync_ns: flushing its TLB
@@ -69,7 +70,7 @@ struct it_parts {
 };
 
 /**
- * struct it_iova - what an allocation of addresses did inside; key: it_context()
+ * struct it_iova - what an allocation of addresses did inside
  * @tries: how often it was tried, with one limit and the next
  * @slow: of them in the tree of all addresses
  * @slow_ns: how long that took
@@ -171,19 +172,10 @@ struct it_bounce_call {
 
 extern struct kstall_inflight it_homes;
 extern struct kstall_inflight it_queues;
-extern struct kstall_inflight it_timers;
-extern struct kstall_inflight it_calls;
-extern struct kstall_inflight it_iovas;
+extern struct kstall_own it_timers;
+extern struct kstall_own it_calls;
+extern struct kstall_own it_iovas;
 extern struct kstall_fold it_faults;
-
-/*
- * What happens here and now, until it returns: of the task or of the interrupt that interrupts
- * it, which are told apart in the pointer's lowest bits.
- */
-static inline u64 it_context(void)
-{
-	return (unsigned long)current | interrupt_context_level();
-}
 
 static inline struct kstall_id it_id(const char *dev, s32 node)
 {

@@ -28,17 +28,9 @@ struct kstall_inflight it_queues = {
 	.name = "queues", .capacity = 4096, .rec_size = sizeof(struct it_queue),
 	.max_age_ns = MINUTE,
 };
-struct kstall_inflight it_timers = {
-	.name = "timers", .capacity = 256, .rec_size = sizeof(u64), .max_age_ns = MINUTE,
-};
-struct kstall_inflight it_calls = {
-	.name = "calls", .capacity = 4096, .rec_size = sizeof(struct it_parts),
-	.max_age_ns = MINUTE,
-};
-struct kstall_inflight it_iovas = {
-	.name = "iovas", .capacity = 1024, .rec_size = sizeof(struct it_iova),
-	.max_age_ns = MINUTE,
-};
+struct kstall_own it_timers = KSTALL_OWN("timers", 64, 0, MINUTE);
+struct kstall_own it_calls = KSTALL_OWN("calls", 512, sizeof(struct it_parts), MINUTE);
+struct kstall_own it_iovas = KSTALL_OWN("iovas", 256, sizeof(struct it_iova), MINUTE);
 struct kstall_fold it_faults = {
 	.table = { .name = "faults", .capacity = 1024, .rec_size = sizeof(struct it_fault) },
 	.emit = it_fault_emit,
@@ -49,13 +41,13 @@ enum { T_HOMES, T_QUEUES, T_TIMERS, T_CALLS, T_IOVAS, T_FAULTS };
 static struct kstall_inflight *tables[] = {
 	[T_HOMES] = &it_homes,
 	[T_QUEUES] = &it_queues,
-	[T_TIMERS] = &it_timers,
-	[T_CALLS] = &it_calls,
-	[T_IOVAS] = &it_iovas,
+	[T_TIMERS] = &it_timers.table,
+	[T_CALLS] = &it_calls.table,
+	[T_IOVAS] = &it_iovas.table,
 	[T_FAULTS] = &it_faults.table,
 };
 
-/* What is inside comes before what it is part of: a call that is followed is followed whole. */
+/* Inner hooks come first, so that every call we follow is followed completely. */
 enum {
 	H_ATTACH,
 	/* The drivers that there can be on this kernel, see H_WAITS. */
@@ -90,11 +82,12 @@ enum {
 #endif
 
 #define IT_WAIT(_name, _module, _targets, _enter, _ret)			\
-	KSTALL_PAIR(_name, _module, _targets, sizeof(struct it_wait_call), _enter, _ret)
-#define IT_PART(_name, _targets, _enter, _ret)				\
-	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_part_call), _enter, _ret)
-#define IT_CALL(_name, _targets, _enter, _ret)				\
-	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_map_call), _enter, _ret)
+	KSTALL_PAIR(_name, _module, _targets, sizeof(struct it_wait_call), _enter, _ret, \
+		    .atomic = true)
+#define IT_PART(_name, _targets, _enter, _ret, ...)			\
+	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_part_call), _enter, _ret, __VA_ARGS__)
+#define IT_CALL(_name, _targets, _enter, _ret, ...)			\
+	KSTALL_PAIR(_name, NULL, _targets, sizeof(struct it_map_call), _enter, _ret, __VA_ARGS__)
 
 static struct kstall_hook hooks[] = {
 	[H_ATTACH] = KSTALL_TRACEPOINT("attach", NULL, "attach_device_to_domain", it_on_attach),
@@ -121,44 +114,57 @@ static struct kstall_hook hooks[] = {
 				  it_wait_virtio_enter, it_wait_blind_return),
 #endif
 	[H_SYNC] = KSTALL_PLACED("sync", "iotlb_sync", sizeof(struct it_sync_call),
-				 it_sync_enter, it_sync_return),
+				 it_sync_enter, it_sync_return, .atomic = true),
 	[H_FLUSH_ALL] = KSTALL_PLACED("flush_all", "flush_iotlb_all",
 				      sizeof(struct it_sync_call), it_flush_enter,
-				      it_flush_return),
-	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return),
+				      it_flush_return, .atomic = true),
+	[H_TIMER] = IT_PART("timer", "fq_flush_timeout", it_timer_enter, it_timer_return,
+			    .atomic = true),
 	[H_PAGE_FAULT] = KSTALL_TRACEPOINT("page_fault", NULL, "io_page_fault", it_on_page_fault),
 #if IS_ENABLED(CONFIG_DMAR_TABLE)
 	[H_FAULT_INTEL] = KSTALL_ENTRY("fault_intel", NULL, "dmar_fault", it_fault_intel),
 #endif
-	[H_IOVA_SLOW] = IT_PART("iova_slow", "alloc_iova", it_part_enter, it_iova_slow_return),
-	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_try_return),
+	[H_IOVA_SLOW] = IT_PART("iova_slow", "alloc_iova", it_part_enter, it_iova_slow_return,
+				.atomic = true),
+	[H_IOVA] = IT_PART("iova", "alloc_iova_fast", it_part_enter, it_iova_try_return,
+			   .atomic = true),
 	[H_IOVA_DMA] = KSTALL_PAIR("iova_dma", NULL, "iommu_dma_alloc_iova",
 				   sizeof(struct it_iova_call), it_iova_dma_enter,
-				   it_iova_dma_return),
-	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return),
-	/* 6.1 has variants for who must not sleep, which DMA uses; 6.16 split off the sync. */
+				   it_iova_dma_return, .atomic = true),
+	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return,
+				.atomic = true),
+	/*
+	 * 6.1 has variants for who must not sleep, which DMA uses; 6.16 split off the sync.
+	 * For others (VFIO, iommufd) they may allocate with GFP_KERNEL: not atomic.
+	 */
 	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
 			       it_part_enter, it_map_return),
 	[H_MAP_SG_PART] = IT_PART("map_sg", "iommu_map_sg_atomic|iommu_map_sg", it_part_enter,
 				  it_map_sg_part_return),
-	[H_SYNC_PART] = IT_PART("sync_map", "iommu_sync_map", it_part_enter, it_sync_part_return),
-	[H_UNMAP_PART] = IT_PART("unmap", "iommu_unmap_fast", it_unmap_part_enter, it_map_return),
+	[H_SYNC_PART] = IT_PART("sync_map", "iommu_sync_map", it_part_enter, it_sync_part_return,
+				.atomic = true),
+	[H_UNMAP_PART] = IT_PART("unmap", "iommu_unmap_fast", it_unmap_part_enter, it_map_return,
+				 .atomic = true),
 	[H_BOUNCE] = KSTALL_PAIR("bounce", NULL, "swiotlb_bounce", sizeof(struct it_bounce_call),
-				 it_bounce_enter, it_bounce_return),
-	[H_MAP] = IT_CALL("dma_map", IT_MAP_SINGLE, it_map_single_enter, it_map_single_return),
+				 it_bounce_enter, it_bounce_return, .atomic = true),
+	[H_MAP] = IT_CALL("dma_map", IT_MAP_SINGLE, it_map_single_enter, it_map_single_return,
+			  .atomic = true),
 	[H_MAP_SG] = IT_CALL("dma_map_sg", "__dma_map_sg_attrs", it_map_sg_enter,
-			     it_map_sg_return),
+			     it_map_sg_return, .atomic = true),
 	[H_LINK_ALLOC] = IT_CALL("dma_link_alloc", "dma_iova_try_alloc", it_link_alloc_enter,
-				 it_link_alloc_return),
+				 it_link_alloc_return, .atomic = true),
 	[H_LINK_SYNC] = IT_CALL("dma_link_sync", "dma_iova_sync", it_link_sync_enter,
-				it_link_return),
+				it_link_return, .atomic = true),
+	/* Seven arguments, one of them on the stack. */
 	[H_LINK] = IT_CALL("dma_link", "dma_iova_link", it_link_enter, it_link_return),
-	[H_UNMAP] = IT_CALL("dma_unmap", IT_UNMAP_SINGLE, it_unmap_single_enter, it_unmap_return),
+	[H_UNMAP] = IT_CALL("dma_unmap", IT_UNMAP_SINGLE, it_unmap_single_enter, it_unmap_return,
+			    .atomic = true),
 	[H_UNMAP_SG] = IT_CALL("dma_unmap_sg", "dma_unmap_sg_attrs", it_unmap_sg_enter,
-			       it_unmap_return),
-	[H_UNLINK] = IT_CALL("dma_unlink", "dma_iova_unlink", it_unlink_enter, it_unmap_return),
+			       it_unmap_return, .atomic = true),
+	[H_UNLINK] = IT_CALL("dma_unlink", "dma_iova_unlink", it_unlink_enter, it_unmap_return,
+			     .atomic = true),
 	[H_DESTROY] = IT_CALL("dma_destroy", "dma_iova_destroy", it_destroy_enter,
-			      it_unmap_return),
+			      it_unmap_return, .atomic = true),
 };
 
 static const struct kstall_event_def events[] = {

@@ -11,17 +11,14 @@
 
 void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced)
 {
-	struct kstall_slot slot;
-	struct it_parts *parts;
+	struct it_parts *parts = kstall_own_find(&it_calls);
 
-	if (!kstall_inflight_find(&it_calls, it_context(), &slot))
+	if (!parts)
 		return;
-	parts = slot.rec;
 	parts->iova_ns += iova_ns;
 	parts->map_ns += map_ns;
 	parts->sync_ns += sync_ns;
 	parts->bounced += bounced;
-	kstall_inflight_unlock(&slot);
 }
 
 bool it_part_enter(void *data, struct pt_regs *regs)
@@ -72,16 +69,13 @@ void it_iova_return(void *data, struct pt_regs *regs)
 /* alloc_iova_fast(), alloc_iova() inside it: of an allocation for DMA, if there is one */
 static void it_iova_add(u32 tries, u32 slow, u64 slow_ns)
 {
-	struct kstall_slot slot;
-	struct it_iova *iova;
+	struct it_iova *iova = kstall_own_find(&it_iovas);
 
-	if (!kstall_inflight_find(&it_iovas, it_context(), &slot))
+	if (!iova)
 		return;
-	iova = slot.rec;
 	iova->tries += tries;
 	iova->slow += slow;
 	iova->slow_ns += slow_ns;
-	kstall_inflight_unlock(&slot);
 }
 
 void it_iova_try_return(void *data, struct pt_regs *regs)
@@ -101,16 +95,16 @@ void it_iova_slow_return(void *data, struct pt_regs *regs)
 bool it_iova_dma_enter(void *data, struct pt_regs *regs)
 {
 	struct it_iova_call *call = data;
-	struct kstall_slot slot;
+	struct it_iova *own;
 
 	call->bytes = regs_get_kernel_argument(regs, 1);
 	call->limit = regs_get_kernel_argument(regs, 2);
 	call->dev = (struct device *)regs_get_kernel_argument(regs, 3);
 	call->start_ns = kstall_now();
-	if (!kstall_inflight_insert(&it_iovas, it_context(), call->start_ns, &slot))
-		return false;
-	kstall_inflight_unlock(&slot);
-	return true;
+	own = kstall_own_claim(&it_iovas, call->start_ns);
+	if (own)
+		*own = (struct it_iova){ };
+	return own;
 }
 
 void it_iova_dma_return(void *data, struct pt_regs *regs)
@@ -119,10 +113,14 @@ void it_iova_dma_return(void *data, struct pt_regs *regs)
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 	u64 addr = regs_return_value(regs);
 	struct kstall_iommu_iova e = { .call = call };
+	struct it_iova *own = kstall_own_find(&it_iovas);
 	struct it_iova iova = { };
 	u8 served;
 
-	kstall_inflight_take(&it_iovas, it_context(), &iova);
+	if (own) {
+		iova = *own;
+		kstall_own_release(own);
+	}
 	if (!trace_iommu_iova_alloc_enabled() ||
 	    !kstall_long_enough(&kstall_event_iommu_iova_alloc, duration_ns))
 		return;
@@ -150,12 +148,10 @@ void it_map_sg_part_return(void *data, struct pt_regs *regs)
 {
 	const struct it_part_call *call = data;
 	u64 map_ns = kstall_delta(kstall_now(), call->start_ns);
-	struct kstall_slot slot;
+	struct it_parts *parts = kstall_own_find(&it_calls);
 
-	if (!kstall_inflight_find(&it_calls, it_context(), &slot))
-		return;
-	((struct it_parts *)slot.rec)->map_ns = map_ns;
-	kstall_inflight_unlock(&slot);
+	if (parts)
+		parts->map_ns = map_ns;
 }
 
 void it_sync_part_return(void *data, struct pt_regs *regs)
@@ -178,14 +174,28 @@ static bool it_is_p2p(struct page *page)
  */
 static void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
 {
-	struct kstall_slot slot;
+	struct it_parts *parts;
 
 	*call = (struct it_map_call){
 		.dev = (struct device *)regs_get_kernel_argument(regs, 0),
 		.op = op, .start_ns = kstall_now(),
 	};
-	if (kstall_inflight_insert(&it_calls, it_context(), call->start_ns, &slot))
-		kstall_inflight_unlock(&slot);
+	parts = kstall_own_claim(&it_calls, call->start_ns);
+	if (parts)
+		*parts = (struct it_parts){ };
+}
+
+/* What was done inside the call that ends. */
+static void it_parts_take(struct it_parts *parts)
+{
+	struct it_parts *own = kstall_own_find(&it_calls);
+
+	if (!own) {
+		*parts = (struct it_parts){ };
+		return;
+	}
+	*parts = *own;
+	kstall_own_release(own);
 }
 
 static u8 it_path(struct device *dev, const struct it_parts *parts)
@@ -201,9 +211,9 @@ static void it_call_end(const struct it_map_call *call, int result, bool map)
 {
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 	struct kstall_dma_map e = { .call = call };
-	struct it_parts parts = { };
+	struct it_parts parts;
 
-	kstall_inflight_take(&it_calls, it_context(), &parts);
+	it_parts_take(&parts);
 	if (!kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
 				duration_ns))
 		return;
@@ -349,7 +359,7 @@ void it_link_alloc_return(void *data, struct pt_regs *regs)
 		call->addr = *call->state;
 		it_call_end(call, 1, true);
 	} else {
-		kstall_inflight_take(&it_calls, it_context(), &parts);
+		it_parts_take(&parts);
 	}
 }
 

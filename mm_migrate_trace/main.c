@@ -39,7 +39,7 @@ static struct kstall_inflight *tables[] = {
 	[T_TASKS] = &mm_tasks,
 };
 
-/* What is inside before what it is inside of; the callbacks last, as there may be more. */
+/* Inner hooks come first. The callbacks' hooks are last: their number varies. */
 enum {
 	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
 	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM,
@@ -112,13 +112,14 @@ static struct kstall_hook hooks[] = {
 	[H_QUEUED] = KSTALL_TRACEPOINT("queued", NULL, "csd_queue_cpu", mm_on_queued),
 #endif
 	[H_FLUSH] = KSTALL_PAIR("flush", NULL, "native_flush_tlb_multi",
-				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return),
+				sizeof(struct mm_flush_call), mm_flush_enter, mm_flush_return,
+				.atomic = true),
 	[H_FLUSH_ALL] = KSTALL_PAIR("flush_all", NULL, "flush_tlb_all",
 				    sizeof(struct mm_flush_call), mm_flush_all_enter,
-				    mm_flush_return),
+				    mm_flush_return, .atomic = true),
 	[H_FLUSH_KERNEL] = KSTALL_PAIR("flush_kernel", NULL, "flush_tlb_kernel_range",
 				       sizeof(struct mm_flush_call), mm_flush_kernel_enter,
-				       mm_flush_return),
+				       mm_flush_return, .atomic = true),
 #endif
 	[H_REGISTER] = KSTALL_ENTRY("register", NULL, "__mmu_notifier_register",
 				    mm_register_enter),

@@ -6,6 +6,7 @@
 #include <kstall/kstall.h>
 #include <kstall/hook.h>
 #include <kstall/inflight.h>
+#include <kstall/own.h>
 #include <kstall/fold.h>
 #include <kstall/event.h>
 #include <kstall/identity.h>

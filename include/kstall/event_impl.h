@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* event_impl.h - from wishes to hooks, instantiated once a module by event.h */
 
-#define KSTALL_TICK	msecs_to_jiffies(100)
+/* While a table is allocated; while hooks are armed and none is. */
+#define KSTALL_TICK		msecs_to_jiffies(100)
+#define KSTALL_SLOW_TICK	msecs_to_jiffies(1000)
 
 static void kstall_status_init(void);
 static void kstall_status_exit(void);
@@ -103,8 +105,10 @@ static u32 kstall_tables_alloc(u32 wanted)
 			t->failed = false;
 		if (!(wanted & BIT(i)) || t->buckets)
 			continue;
-		if (!kstall_inflight_alloc(t))
+		if (!kstall_inflight_alloc(t)) {
+			mod_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_TICK);
 			continue;
+		}
 		/* Once, though enabling an event makes the worker try twice. */
 		if (!t->failed)
 			pr_warn("table %s: no memory for %u records\n", t->name, t->capacity);
@@ -153,8 +157,9 @@ static void kstall_sync(void)
 							       : kstall_hooks_error(def->hooks);
 	}
 	kstall_tables_free(~tables);
-	if (tables)
-		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_TICK);
+	/* Unless it is pending. */
+	if (hooks)
+		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_SLOW_TICK);
 }
 
 static void kstall_arm_work(struct work_struct *work)
@@ -166,10 +171,13 @@ static void kstall_arm_work(struct work_struct *work)
 	mutex_unlock(&kstall.lock);
 }
 
-/* Ten times a second while a table is allocated: ends quiet storms, evicts lost records. */
+/*
+ * Ten times a second while a table is allocated: ends quiet storms, evicts lost records. Once a
+ * second while only hooks are armed: notes when some were missed.
+ */
 static void kstall_tick_work(struct work_struct *work)
 {
-	bool again = false;
+	bool tables = false;
 	unsigned int i;
 
 	mutex_lock(&kstall.lock);
@@ -183,10 +191,11 @@ static void kstall_tick_work(struct work_struct *work)
 	}
 	for (i = 0; i < kstall.nr_tables; i++) {
 		kstall_inflight_age(kstall.tables[i]);
-		again |= !!kstall.tables[i]->buckets;
+		tables |= !!kstall.tables[i]->buckets;
 	}
-	if (again)
-		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_TICK);
+	if (kstall_hooks_watch() || tables)
+		queue_delayed_work(kstall.wq, &kstall.tick_work,
+				   tables ? KSTALL_TICK : KSTALL_SLOW_TICK);
 	mutex_unlock(&kstall.lock);
 }
 

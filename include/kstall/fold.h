@@ -141,13 +141,14 @@ static bool kstall_fold_due(const struct kstall_node *node, u64 now)
 static void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 {
 	u64 rec[KSTALL_FOLD_MAX_REC / sizeof(u64)];
-	u64 key;
+	u64 born_ns;
 	u32 b;
 
 	if (!fold->table.buckets || !kstall_inflight_in_use(&fold->table))
 		return;
 	for (b = 0; b < kstall_nr_buckets(&fold->table); b++) {
-		while (kstall_inflight_take_if(&fold->table, b, kstall_fold_due, now, &key, rec))
+		while (kstall_inflight_take_if(&fold->table, b, kstall_fold_due, now, &born_ns,
+					       rec))
 			kstall_fold_emit(fold, rec);
 		cond_resched();
 	}

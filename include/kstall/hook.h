@@ -6,8 +6,9 @@
  * then the worker (event.h) arms it, and disarms it after the last such event is disabled.
  * While idle it leaves no trace in the kernel's text.
  *
- * Function hooks are kprobes and kretprobes on every kernel, not fprobes: Debian's 6.1 has no
- * CONFIG_FPROBE, on 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a
+ * A pair on a function that does not sleep is a direct trampoline where there can be one and
+ * parameter direct is 1 (direct.h). All other function hooks are kprobes and kretprobes, not fprobes: Debian's 6.1 has
+ * no CONFIG_FPROBE, on 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a
  * kretprobe pair is cheaper. Both kinds are placed on the function's ftrace site. Kprobes do not
  * nest: one that is hit by an interrupt of another one's handler is missed, and counted.
  */
@@ -20,6 +21,7 @@
 #include <linux/uaccess.h>
 
 #include <kstall/kstall.h>
+#include <kstall/direct.h>
 
 #define KSTALL_FEW	64
 
@@ -56,10 +58,14 @@ typedef void (*kstall_return_t)(void *data, struct pt_regs *regs);
  * Per CPU and hook, so that a hit writes no cache line another CPU writes. @active has one bit
  * a context level (task, softirq, hardirq, NMI): a hook that fires again on the level it is
  * already running on was reached from its own probe or from a BPF program inside its event.
+ * @entered and @left are the calls a direct hook followed into the function and out of it.
  */
 struct kstall_hook_stats {
 	u64 hits;
 	u64 recursed;
+	u64 recursed_ns;
+	u64 entered;
+	u64 left;
 	u8 active;
 };
 
@@ -71,6 +77,7 @@ struct kstall_hook_stats {
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
  * @few: whether it sleeps or not, few are in it at a time: pool of %KSTALL_FEW calls
+ * @atomic: the function never sleeps and has at most six arguments: it can be direct
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -83,9 +90,13 @@ struct kstall_hook_stats {
  * @tp_rank: its position in @targets
  * @leaving: the target's module is being unloaded
  * @kp: for KSTALL_KIND_ENTRY
- * @rp: for KSTALL_KIND_PAIR
+ * @rp: for KSTALL_KIND_PAIR, unless it is direct
+ * @stub: its trampoline while it is armed and direct, else NULL
+ * @why: of an armed pair that is not direct: one word why
  * @stats: per-CPU counters
  * @missed: hits lost by registrations that are gone
+ * @missed_seen: hits lost when that was last looked at
+ * @missed_ns: when they were first seen to be so many; 0: never any
  * @bytes: memory held while armed
  * @addr: where a placed hook stands, 0: nowhere
  * @home: the module it stands in
@@ -97,6 +108,7 @@ struct kstall_hook {
 	enum kstall_kind kind;
 	bool sleeps;
 	bool few;
+	bool atomic;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;
@@ -113,8 +125,12 @@ struct kstall_hook {
 		struct kprobe kp;
 		struct kretprobe rp;
 	};
+	struct kstall_stub *stub;
+	const char *why;
 	struct kstall_hook_stats __percpu *stats;
 	u64 missed;
+	u64 missed_seen;
+	u64 missed_ns;
 	size_t bytes;
 	unsigned long addr;
 	char home[MODULE_NAME_LEN];
@@ -144,6 +160,24 @@ struct kstall_hook {
 #define KSTALL_PLACED(_name, _what, _size, _enter, _ret, ...)		\
 	KSTALL_PAIR(_name, NULL, _what, _size, _enter, _ret, .placed = true, __VA_ARGS__)
 
+/* kstall_enter(), for who goes on with what it finds: the CPU's counters and the level's bit. */
+static __always_inline bool kstall_enter_level(struct kstall_hook *hook,
+					       struct kstall_hook_stats **stats, u8 *bit)
+{
+	preempt_disable_notrace();
+	*stats = this_cpu_ptr(hook->stats);
+	*bit = 1 << interrupt_context_level();
+	if (unlikely((*stats)->active & *bit)) {
+		(*stats)->recursed++;
+		(*stats)->recursed_ns = kstall_now();
+		preempt_enable_notrace();
+		return false;
+	}
+	(*stats)->active |= *bit;
+	this_cpu_inc(hook->stats->hits);
+	return true;
+}
+
 /**
  * kstall_enter() - a tracepoint probe begins
  * @hook: the hook, which is the tracepoint's data
@@ -159,17 +193,7 @@ static __always_inline bool kstall_enter(struct kstall_hook *hook)
 	struct kstall_hook_stats *stats;
 	u8 bit;
 
-	preempt_disable_notrace();
-	stats = this_cpu_ptr(hook->stats);
-	bit = 1 << interrupt_context_level();
-	if (unlikely(stats->active & bit)) {
-		stats->recursed++;
-		preempt_enable_notrace();
-		return false;
-	}
-	stats->active |= bit;
-	this_cpu_inc(hook->stats->hits);
-	return true;
+	return kstall_enter_level(hook, &stats, &bit);
 }
 
 /* The probe kstall_enter() let in is done. */

@@ -156,6 +156,8 @@ static bool __maybe_unused kstall_module_is_vendors(const char *module)
 static void kstall_kick_and_wait(void);
 static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
+#include <kstall/direct_impl.h>
+
 /* ---- probes common to all function hooks ---- */
 
 static int kstall_entry_handler(struct kprobe *kp, struct pt_regs *regs)
@@ -212,6 +214,10 @@ static int kstall_attach_function(struct kstall_hook *hook)
 		return register_kprobe(&hook->kp);
 	}
 	memset(&hook->rp, 0, sizeof(hook->rp));
+	hook->bytes = 0;
+	hook->why = kstall_direct_try(hook);
+	if (!hook->why)
+		return 0;
 	hook->rp.kp.symbol_name = name;
 	hook->rp.kp.addr = (kprobe_opcode_t *)hook->addr;
 	hook->rp.entry_handler = kstall_pair_entry;
@@ -324,14 +330,43 @@ static u64 kstall_hook_missed(const struct kstall_hook *hook)
 }
 
 /*
+ * The kernel counts what it misses, but not when: looked at once a second and before a hook goes.
+ * kstall.lock held.
+ */
+static void kstall_hook_note_missed(struct kstall_hook *hook)
+{
+	u64 missed = kstall_hook_missed(hook);
+
+	if (missed == hook->missed_seen)
+		return;
+	hook->missed_seen = missed;
+	hook->missed_ns = kstall_now();
+}
+
+/* Return: is any armed? kstall.lock held. */
+static bool kstall_hooks_watch(void)
+{
+	bool armed = false;
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		kstall_hook_note_missed(&kstall.hooks[i]);
+		armed |= kstall.hooks[i].state == KSTALL_ARMED;
+	}
+	return armed;
+}
+
+/*
  * Disarms every hook of @mask. One grace period for all kprobes, one for all kretprobes, one
- * for all tracepoints; when it returns no probe of these hooks runs any more.
+ * for all tracepoints, a round of them for all direct hooks; when it returns no probe of these
+ * hooks runs any more.
  */
 static void kstall_hooks_disarm(u64 mask)
 {
 	static struct kprobe *kps[64];		/* protected by kstall.lock */
 	static struct kretprobe *rps[64];
 	unsigned int i, nr_kp = 0, nr_rp = 0, nr_tp = 0;
+	u64 directs = 0;
 
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];
@@ -340,6 +375,8 @@ static void kstall_hooks_disarm(u64 mask)
 			continue;
 		if (hook->kind == KSTALL_KIND_ENTRY)
 			kps[nr_kp++] = &hook->kp;
+		else if (hook->stub)
+			directs |= BIT_ULL(i);
 		else if (hook->kind == KSTALL_KIND_PAIR)
 			rps[nr_rp++] = &hook->rp;
 		else if (!tracepoint_probe_unregister(hook->tp, hook->probe, hook))
@@ -347,6 +384,7 @@ static void kstall_hooks_disarm(u64 mask)
 	}
 	unregister_kprobes(kps, nr_kp);
 	unregister_kretprobes(rps, nr_rp);
+	kstall_directs_disarm(directs);
 	if (nr_tp)
 		tracepoint_synchronize_unregister();
 
@@ -355,7 +393,8 @@ static void kstall_hooks_disarm(u64 mask)
 
 		if (!(mask & BIT_ULL(i)))
 			continue;
-		hook->missed = kstall_hook_missed(hook);
+		kstall_hook_note_missed(hook);
+		hook->missed = hook->missed_seen;
 		hook->state = KSTALL_IDLE;
 		hook->bytes = 0;
 	}
@@ -368,7 +407,8 @@ static void kstall_hooks_sync(u64 wanted)
 	u64 go = 0;
 
 	for (i = 0; i < kstall.nr_hooks; i++) {
-		if (!(wanted & BIT_ULL(i)) || kstall.hooks[i].leaving)
+		if (!(wanted & BIT_ULL(i)) || kstall.hooks[i].leaving ||
+		    kstall_direct_changed(&kstall.hooks[i]))
 			go |= BIT_ULL(i);
 	}
 	kstall_hooks_disarm(go);

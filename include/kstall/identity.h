@@ -7,7 +7,9 @@
  *   cpu_node   NUMA node the causing task ran on
  *   pid, tgid  the causing thread and its process (bpftrace's pid is tgid)
  *   comm       of the causing task, not of the worker it ran in
- *   cgroup_id  its cgroup v2 id (bpftrace's cgroup), 0 without CONFIG_CGROUPS
+ *   cgroup_id  its cgroup v2 id (bpftrace's cgroup); of what the kernel does for a process the
+ *              process's, if it is known, even where pid is 0 or a kernel thread's. 0: no process
+ *              caused it, none is known, or the kernel has no CONFIG_CGROUPS
  */
 #ifndef _KSTALL_IDENTITY_H
 #define _KSTALL_IDENTITY_H

@@ -41,7 +41,10 @@ struct kstall_bucket {
 	u32 head;
 };
 
-/* Free nodes of one CPU, and its counters. Only its CPU writes it, with interrupts off. */
+/*
+ * Free nodes of one CPU, and its counters. Only its CPU writes it, with interrupts off. It goes
+ * with the table; what it has counted is kept, see kstall_inflight_keep().
+ */
 struct kstall_magazine {
 	u32 nr;
 	u32 idx[2 * KSTALL_BATCH];
@@ -49,7 +52,7 @@ struct kstall_magazine {
 	u64 removed;
 	u64 dropped;
 	u64 unmatched;
-	u64 evicted;
+	u64 dropped_ns;
 };
 
 /**
@@ -59,8 +62,15 @@ struct kstall_magazine {
  * @rec_size: bytes of a record
  * @init_size: bytes of a new record that are zeroed; 0: all
  * @max_age_ns: when the table is more than three quarters full, records older than this are
- *	evicted (their end was missed); 0: never
+ *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0: never
+ * @own: it is a &struct kstall_own, and not for the functions below
  * @failed: there was no memory for it, and the log says so
+ * @dropped: records there was no room for, in former allocations
+ * @unmatched: ends whose beginning was not seen, in former allocations
+ * @evicted: records evicted since the module was loaded
+ * @evicted_oldest_ns: age of the oldest of them
+ * @last_loss_ns: when one was last evicted or, in a former allocation, dropped; 0: never
+ * @high_water: most of the nodes that were out at a time, in former allocations
  * @buckets: NULL while not allocated
  * @shift: 64 - log2(number of buckets)
  * @nodes: all records, by index
@@ -72,6 +82,7 @@ struct kstall_magazine {
  * @depot_nr: their number
  * @depot_low: the lowest it has been
  * @bytes: memory held
+ * @aged_ns: of @own: when it was last looked for what is too old
  */
 struct kstall_inflight {
 	const char *name;
@@ -79,8 +90,16 @@ struct kstall_inflight {
 	u32 rec_size;
 	u32 init_size;
 	u64 max_age_ns;
+	bool own;
 
 	bool failed;
+	u64 dropped;
+	u64 unmatched;
+	u64 evicted;
+	u64 evicted_oldest_ns;
+	u64 last_loss_ns;
+	u32 high_water;
+
 	struct kstall_bucket *buckets;
 	u32 shift;
 	void *nodes;
@@ -92,6 +111,7 @@ struct kstall_inflight {
 	u32 depot_nr;
 	u32 depot_low;
 	size_t bytes;
+	u64 aged_ns;
 };
 
 /**
@@ -113,6 +133,8 @@ bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec);
 void kstall_inflight_erase(struct kstall_inflight *t, u64 key, struct kstall_slot *slot);
 void kstall_inflight_unmatched(struct kstall_inflight *t);
+u64 kstall_inflight_purge(struct kstall_inflight *t,
+			  bool (*match)(const struct kstall_node *node, u64 arg), u64 arg);
 
 /*
  * Lets go of a record that insert or find returned. sparse cannot follow a lock that is taken

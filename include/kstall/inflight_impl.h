@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* inflight_impl.h - the table's code, instantiated once a module by inflight.h */
 
+static u32 kstall_own_in_use(struct kstall_inflight *t);
+static void kstall_own_age(struct kstall_inflight *t);
+static int kstall_own_alloc(struct kstall_inflight *t);
+
 static struct kstall_node *kstall_node(struct kstall_inflight *t, u32 idx)
 {
 	return t->nodes + (size_t)idx * t->stride;
@@ -73,6 +77,7 @@ static u32 kstall_node_get(struct kstall_inflight *t)
 		kstall_magazine_fill(t, mag);
 	if (unlikely(!mag->nr)) {
 		mag->dropped++;
+		mag->dropped_ns = kstall_now();
 		return 0;
 	}
 	mag->inserted++;
@@ -233,9 +238,12 @@ void kstall_inflight_unmatched(struct kstall_inflight *t)
 
 static u64 kstall_inflight_in_use(struct kstall_inflight *t)
 {
-	/* In this order, so that what happens in between cannot make it negative. */
-	u64 removed = kstall_percpu_sum(t->mag, removed);
+	u64 removed;
 
+	if (t->own)
+		return kstall_own_in_use(t);
+	/* In this order, so that what happens in between cannot make it negative. */
+	removed = kstall_percpu_sum(t->mag, removed);
 	return kstall_percpu_sum(t->mag, inserted) - removed;
 }
 
@@ -245,12 +253,14 @@ static u64 kstall_inflight_in_use(struct kstall_inflight *t)
  */
 static bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
 				    bool (*match)(const struct kstall_node *node, u64 arg),
-				    u64 arg, u64 *key, void *rec)
+				    u64 arg, u64 *born_ns, void *rec)
 {
 	struct kstall_bucket *bucket = &t->buckets[b];
 	unsigned long flags;
 	u32 *link, idx;
 
+	if (!READ_ONCE(bucket->head))
+		return false;
 	raw_spin_lock_irqsave(&bucket->lock, flags);
 	link = &bucket->head;
 	while (*link && !match(kstall_node(t, *link), arg))
@@ -260,7 +270,7 @@ static bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
 		struct kstall_node *node = kstall_node(t, idx);
 
 		*link = node->next;
-		*key = node->key;
+		*born_ns = node->born_ns;
 		if (rec)
 			memcpy(rec, node->rec, t->rec_size);
 		kstall_node_put(t, idx);
@@ -274,26 +284,107 @@ static u32 kstall_nr_buckets(const struct kstall_inflight *t)
 	return 1U << (64 - t->shift);
 }
 
+/**
+ * kstall_inflight_purge() - remove all records that are not in flight any more
+ * @t: table
+ * @match: says whether a record is one, with its bucket locked
+ * @arg: for it
+ *
+ * Context: kstall.tick() or kstall.update(); may sleep.
+ * Return: how many they were.
+ */
+u64 __maybe_unused kstall_inflight_purge(struct kstall_inflight *t,
+					 bool (*match)(const struct kstall_node *node, u64 arg),
+					 u64 arg)
+{
+	u64 born_ns, n = 0;
+	u32 b;
+
+	if (!t->buckets || !kstall_inflight_in_use(t))
+		return 0;
+	for (b = 0; b < kstall_nr_buckets(t); b++) {
+		while (kstall_inflight_take_if(t, b, match, arg, &born_ns, NULL))
+			n++;
+		cond_resched();
+	}
+	return n;
+}
+
 static bool kstall_born_before(const struct kstall_node *node, u64 limit)
 {
 	return node->born_ns < limit;
 }
 
-/* Evicts records whose end was missed, if the table runs full. Worker context. */
+static void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 now)
+{
+	t->evicted++;
+	t->evicted_oldest_ns = max(t->evicted_oldest_ns, age_ns);
+	t->last_loss_ns = now;
+}
+
+/*
+ * Evicts records whose end has not come for long, if the table runs full. It may have been
+ * missed; but the oldest may also be what somebody is looking for. Worker context.
+ */
 static void kstall_inflight_age(struct kstall_inflight *t)
 {
-	u64 key, now = kstall_now();
+	u64 born_ns, now = kstall_now();
 	u32 b;
 
+	if (t->buckets && t->own) {
+		kstall_own_age(t);
+		return;
+	}
 	if (!t->buckets || !t->max_age_ns || now < t->max_age_ns ||
 	    kstall_inflight_in_use(t) < t->capacity / 4 * 3)
 		return;
 	for (b = 0; b < kstall_nr_buckets(t); b++) {
 		while (kstall_inflight_take_if(t, b, kstall_born_before, now - t->max_age_ns,
-					       &key, NULL))
-			this_cpu_inc(t->mag->evicted);
+					       &born_ns, NULL))
+			kstall_inflight_evicted(t, now - born_ns, now);
 		cond_resched();
 	}
+}
+
+/* What a table has counted since the module was loaded; see struct kstall_inflight. */
+struct kstall_inflight_counts {
+	u64 dropped;
+	u64 unmatched;
+	u64 last_loss_ns;
+	u32 high_water;
+};
+
+/* kstall.lock held. */
+static struct kstall_inflight_counts kstall_inflight_counts(const struct kstall_inflight *t)
+{
+	struct kstall_inflight_counts c = {
+		.dropped = t->dropped,
+		.unmatched = t->unmatched,
+		.last_loss_ns = t->last_loss_ns,
+		.high_water = t->high_water,
+	};
+	u64 dropped_ns;
+
+	if (!t->mag)
+		return c;
+	c.dropped += kstall_percpu_sum(t->mag, dropped);
+	c.unmatched += kstall_percpu_sum(t->mag, unmatched);
+	/* Not inside max(): sparse has a limit to what macros expand to. */
+	dropped_ns = kstall_percpu_max(t->mag, dropped_ns);
+	c.last_loss_ns = max(c.last_loss_ns, dropped_ns);
+	c.high_water = max(c.high_water, t->nr_nodes - t->depot_low);
+	return c;
+}
+
+/* The magazines go, their counts stay. No probe uses the table any more. */
+static void kstall_inflight_keep(struct kstall_inflight *t)
+{
+	struct kstall_inflight_counts c = kstall_inflight_counts(t);
+
+	t->dropped = c.dropped;
+	t->unmatched = c.unmatched;
+	t->last_loss_ns = c.last_loss_ns;
+	t->high_water = c.high_water;
 }
 
 static void kstall_inflight_release(struct kstall_inflight *t, struct kstall_bucket *buckets)
@@ -312,6 +403,8 @@ static int kstall_inflight_alloc(struct kstall_inflight *t)
 	u32 i, nr_buckets = roundup_pow_of_two(t->capacity);
 	struct kstall_bucket *buckets;
 
+	if (t->own)
+		return kstall_own_alloc(t);
 	t->init_size = t->init_size ?: t->rec_size;
 	t->shift = 64 - ilog2(nr_buckets);
 	t->stride = ALIGN(sizeof(struct kstall_node) + t->rec_size, sizeof(u64));
@@ -353,5 +446,6 @@ static void kstall_inflight_free(struct kstall_inflight *t)
 		return;
 	WRITE_ONCE(t->buckets, NULL);
 	synchronize_rcu();
+	kstall_inflight_keep(t);
 	kstall_inflight_release(t, buckets);
 }

@@ -157,6 +157,17 @@ static inline u64 kstall_delta(u64 now, u64 start)
 	__sum;								\
 })
 
+/* The largest of them. */
+#define kstall_percpu_max(pcpu, member)					\
+({									\
+	u64 __max = 0;							\
+	int __cpu;							\
+									\
+	for_each_possible_cpu(__cpu)					\
+		__max = max(__max, READ_ONCE(per_cpu_ptr(pcpu, __cpu)->member)); \
+	__max;								\
+})
+
 /*
  * KSTALL_PARAM_UINT() - a load-time unsigned parameter with a range; a value outside is
  * refused with one line that names the range. KSTALL_PARAM_UINT_RW() can be written at run

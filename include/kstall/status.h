@@ -3,7 +3,10 @@
  * status.h - /sys/kernel/debug/<module>/status (0400): what works, what does not, and why
  *
  * One line an event, hook and table, "kind name key=value ...", then the module's own lines
- * and its reach. Stable: tools parse it.
+ * and its reach. Stable: tools parse it. What is counted is counted from loading to unloading,
+ * whoever comes and goes, and never falls: the difference of two readings is what happened in
+ * between. Of a loss the last time is there (last_loss_mono_ns, 0: none; compare now_mono_ns);
+ * that of missed hits is when they were noticed, less than a second after.
  */
 #ifndef _KSTALL_STATUS_H
 #define _KSTALL_STATUS_H
@@ -65,8 +68,10 @@ static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
 		[KSTALL_KIND_ENTRY] = "entry",
 		[KSTALL_KIND_PAIR] = "pair",
 	};
+	u64 lost_ns = kstall_percpu_max(hook->stats, recursed_ns);
 
-	seq_printf(m, "hook %s kind=%s target=%s state=", hook->name, kinds[hook->kind],
+	seq_printf(m, "hook %s kind=%s target=%s state=", hook->name,
+		   hook->stub ? "direct" : kinds[hook->kind],
 		   hook->target[0] ? hook->target : hook->targets);
 	if (hook->state == KSTALL_ARMED)
 		seq_puts(m, "armed");
@@ -76,21 +81,24 @@ static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
 		seq_printf(m, "failed errno=%d", -hook->err);
 	else
 		seq_puts(m, "idle");
-	seq_printf(m, " hits=%llu missed=%llu recursed=%llu bytes=%zu\n",
-		   kstall_percpu_sum(hook->stats, hits), kstall_hook_missed(hook),
-		   kstall_percpu_sum(hook->stats, recursed), hook->bytes);
+	seq_printf(m, " hits=%llu missed=%llu recursed=%llu last_loss_mono_ns=%llu bytes=%zu",
+		   kstall_percpu_sum(hook->stats, hits), hook->missed_seen,
+		   kstall_percpu_sum(hook->stats, recursed),
+		   max(hook->missed_ns, lost_ns), hook->bytes);
+	if (hook->state == KSTALL_ARMED && hook->why)
+		seq_printf(m, " not_direct=%s", hook->why);
+	seq_putc(m, '\n');
 }
 
 static void kstall_show_table(struct seq_file *m, struct kstall_inflight *t)
 {
-	if (!t->buckets) {
-		seq_printf(m, "table %s state=idle capacity=%u bytes=0\n", t->name, t->capacity);
-		return;
-	}
-	seq_printf(m, "table %s state=allocated capacity=%u in_use=%llu high_water=%u dropped=%llu evicted=%llu unmatched=%llu bytes=%zu\n",
-		   t->name, t->capacity, kstall_inflight_in_use(t), t->nr_nodes - t->depot_low,
-		   kstall_percpu_sum(t->mag, dropped), kstall_percpu_sum(t->mag, evicted),
-		   kstall_percpu_sum(t->mag, unmatched), t->bytes);
+	struct kstall_inflight_counts c = kstall_inflight_counts(t);
+
+	seq_printf(m, "table %s state=%s capacity=%u in_use=%llu high_water=%u dropped=%llu evicted=%llu",
+		   t->name, t->buckets ? "allocated" : "idle", t->capacity,
+		   t->buckets ? kstall_inflight_in_use(t) : 0, c.high_water, c.dropped, t->evicted);
+	seq_printf(m, " evicted_oldest_ns=%llu unmatched=%llu last_loss_mono_ns=%llu bytes=%zu\n",
+		   t->evicted_oldest_ns, c.unmatched, c.last_loss_ns, t->bytes);
 }
 
 static int kstall_status_show(struct seq_file *m, void *unused)
@@ -98,9 +106,10 @@ static int kstall_status_show(struct seq_file *m, void *unused)
 	unsigned int i;
 
 	mutex_lock(&kstall.lock);
-	seq_printf(m, "module %s version=%s recorder=%s clamped=%llu\n", KBUILD_MODNAME,
-		   THIS_MODULE->version ?: "?", kstall.recorder ? "kstall" : "off",
-		   kstall_percpu_sum(kstall.clamped, value));
+	kstall_hooks_watch();
+	seq_printf(m, "module %s version=%s recorder=%s clamped=%llu now_mono_ns=%llu\n",
+		   KBUILD_MODNAME, THIS_MODULE->version ?: "?", kstall.recorder ? "kstall" : "off",
+		   kstall_percpu_sum(kstall.clamped, value), kstall_now());
 	for (i = 0; i < kstall.nr_events; i++)
 		kstall_show_event(m, &kstall.events[i]);
 	for (i = 0; i < kstall.nr_hooks; i++) {

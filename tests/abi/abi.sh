@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# abi.sh fields|arguments MODULE: what users of the module's events rely on, in the form in which MODULE.fields and
-# MODULE.arguments keep it.
+# abi.sh fields|arguments|names MODULE: what users of the module's events rely on, in the form in which MODULE.fields,
+# MODULE.arguments and MODULE.names keep it.
 #
 # A field or an argument may be added at the end, never renamed, retyped, moved or removed. To add one:
 #	abi.sh arguments MODULE >MODULE.arguments, here; abi.sh fields MODULE >MODULE.fields, as root, with the module loaded.
+# A number may get a name, never another one: abi.sh names MODULE >MODULE.names in the same way.
 cd "$(dirname "$0")" || exit
 header=../../$2/$2_events.h
 
@@ -31,7 +32,17 @@ arguments() {
 		}' "$header" | sort
 }
 
+# From tracefs too, as perf and trace-cmd read them: what is printed as names, of fields with flags without those of gfp_t, which
+# kernels differ in.
+names() {
+	local dir
+	for dir in "/sys/kernel/tracing/events/$(sed -n 's/^#define TRACE_SYSTEM //p' "$header")"/*/; do
+		basename "$dir"
+		grep -oP '__print_(symbolic|flags)\(REC->\K\w+, [^()]*(?=\))' "$dir/format" | sed 's/, "|"//; s/^/\t/; s/"//g'
+	done
+}
+
 case ${1-} in
-fields | arguments) "$1" ;;
-*) echo "usage: abi.sh fields|arguments MODULE" >&2; exit 2 ;;
+fields | arguments | names) "$1" ;;
+*) echo "usage: abi.sh fields|arguments|names MODULE" >&2; exit 2 ;;
 esac

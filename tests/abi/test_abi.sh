@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# description: the events' fields and arguments are what users rely on, and no event is mistaken for one of the kernel's
+# description: the events' fields, arguments and names of values are what users rely on, and no event is mistaken for one of the kernel's
 . ../lib.sh
 
 mapfile -t modules < <(cd ../.. && printf '%s\n' *_trace)
 kernels=tracepoints.$(uname -r) # made by make
 [ -s "$kernels" ] || bail "no $kernels"
-plan $((${#modules[@]} * 7))
+plan $((${#modules[@]} * 8))
 
 # counted MODULE: "EVENT N" for each, N the arguments that BTF knows, the first of which is the probe's own data
 counted() {
@@ -27,6 +27,7 @@ for module in "${modules[@]}"; do
 
 	t_ok "$module: fields are those of the snapshot" diff "$module.fields" <(./abi.sh fields "$module")
 	t_ok "$module: arguments are those of the snapshot" diff "$module.arguments" <(./abi.sh arguments "$module")
+	t_ok "$module: values have the names of the snapshot" diff "$module.names" <(./abi.sh names "$module")
 	if [ -e "/sys/kernel/btf/$module" ]; then
 		t_eq "$module: BTF has as many arguments" "$(counted "$module")" \
 			"$(awk -F'[(]' '{ print $1, gsub(/,/, ",", $2) + 2 }' "$module.arguments")"

@@ -134,8 +134,9 @@ static void ut_basics(struct ut *ut)
 	preempt_disable();
 	kstall_inflight_unmatched(&t);
 	preempt_enable();
-	ut_eq(ut, kstall_percpu_sum(t.mag, unmatched), 1, "table: unmatched ends are counted");
+	ut_eq(ut, kstall_inflight_counts(&t).unmatched, 1, "table: unmatched ends are counted");
 	kstall_inflight_free(&t);
+	ut_eq(ut, kstall_inflight_counts(&t).unmatched, 1, "table: freed, they stay counted");
 	ut_check(ut, !t.bytes && !ut_insert(&t, 1, 1) && !ut_take(&t, 0, 1),
 		 "table: freed, every call does nothing");
 }
@@ -165,6 +166,7 @@ static void ut_full(struct ut *ut)
 {
 	UT_TABLE(t, 100);
 	u32 i, n, good = 0;
+	u64 dropped, ns, before = kstall_now();
 	int cpu;
 
 	if (kstall_inflight_alloc(&t)) {
@@ -188,6 +190,21 @@ static void ut_full(struct ut *ut)
 		ut_take(&t, n + 1 + i, 0);
 	ut_check(ut, !kstall_inflight_in_use(&t) && ut_intact(&t), "full: emptied, none is lost");
 	ut_check(ut, ut_fill(&t) >= 100, "full: holds its capacity again");
+	dropped = kstall_inflight_counts(&t).dropped;
+	ns = kstall_inflight_counts(&t).last_loss_ns;
+	ut_check(ut, ns >= before && ns <= kstall_now(), "full: when it last refused one is known");
+	kstall_inflight_free(&t);
+	ut_check(ut, dropped && kstall_inflight_counts(&t).dropped == dropped &&
+		 kstall_inflight_counts(&t).last_loss_ns == ns,
+		 "full: freed, what it refused stays counted");
+	if (kstall_inflight_alloc(&t)) {
+		ut_check(ut, false, "full: allocated again");
+		return;
+	}
+	ut_check(ut, ut_fill(&t) >= 100 &&
+		 kstall_inflight_counts(&t).dropped >= dropped + 1 &&
+		 kstall_inflight_counts(&t).high_water == t.nr_nodes,
+		 "full: allocated again, it counts on");
 	kstall_inflight_free(&t);
 }
 
@@ -204,14 +221,15 @@ static void ut_insert_born(struct kstall_inflight *t, u64 key, u64 born)
 static void ut_age(struct ut *ut)
 {
 	UT_TABLE(t, 64, .max_age_ns = 1);
-	u64 key;
+	u64 key, before;
 
 	if (kstall_inflight_alloc(&t)) {
 		ut_check(ut, false, "age: allocated");
 		return;
 	}
+	before = kstall_now();
 	for (key = 0; key < 40; key++)
-		ut_insert_born(&t, key, 0);
+		ut_insert_born(&t, key, key);
 	kstall_inflight_age(&t);
 	ut_eq(ut, kstall_inflight_in_use(&t), 40, "age: with room left nothing is evicted");
 	for (; key < 50; key++)
@@ -223,9 +241,13 @@ static void ut_age(struct ut *ut)
 	kstall_inflight_age(&t);
 	ut_check(ut, kstall_inflight_in_use(&t) == 10 && ut_add(&t, 40) && ut_add(&t, 49),
 		 "age: running full, the old go and the young stay");
-	ut_eq(ut, kstall_percpu_sum(t.mag, evicted), 40, "age: evictions are counted");
+	ut_eq(ut, t.evicted, 40, "age: evictions are counted");
+	ut_check(ut, t.last_loss_ns >= before && t.last_loss_ns <= kstall_now(),
+		 "age: when the last was evicted is known");
+	ut_eq(ut, t.evicted_oldest_ns, t.last_loss_ns, "age: and how old the oldest was");
 	ut_check(ut, ut_intact(&t), "age: no node is lost");
 	kstall_inflight_free(&t);
+	ut_eq(ut, t.evicted, 40, "age: freed, they stay counted");
 }
 
 static void ut_delta(struct ut *ut)
@@ -593,6 +615,133 @@ static void ut_free_busy(struct ut *ut)
 	ut_eq(ut, intact, 20, "free: while probes are at it, 20 times");
 }
 
+/* ---- records of a context's own ---- */
+
+static void ut_own_basics(struct ut *ut, struct kstall_own *own)
+{
+	struct ut_rec *rec, *again, *found;
+
+	preempt_disable();
+	found = kstall_own_find(own);
+	rec = kstall_own_claim(own, kstall_now());
+	preempt_enable();
+	ut_check(ut, !found && rec, "own: none, then a new one");
+	if (!rec)
+		return;
+	preempt_disable();
+	rec->a = 1;
+	found = kstall_own_find(own);
+	again = kstall_own_claim(own, kstall_now());
+	preempt_enable();
+	ut_check(ut, found == rec, "own: found again");
+	ut_check(ut, again == rec, "own: what was never released is taken anew");
+	ut_eq(ut, kstall_inflight_in_use(&own->table), 1, "own: one is in use");
+	kstall_own_release(rec);
+	preempt_disable();
+	found = kstall_own_find(own);
+	preempt_enable();
+	ut_check(ut, !found && !kstall_inflight_in_use(&own->table), "own: released, it is gone");
+}
+
+/* All slots are others', which have been in them for @age_ns. */
+static void ut_own_fill(struct kstall_own *own, u64 age_ns)
+{
+	u32 i;
+
+	for (i = 0; i < own->table.nr_nodes; i++) {
+		kstall_own_nth(&own->table, i)->born_ns = kstall_now() - age_ns;
+		kstall_own_nth(&own->table, i)->key = 8 * (i + 1);
+	}
+	own->table.aged_ns = 0;
+}
+
+static void ut_own_full(struct ut *ut, struct kstall_own *own)
+{
+	struct kstall_inflight_counts c;
+	void *rec;
+
+	ut_own_fill(own, 0);
+	kstall_inflight_age(&own->table);
+	preempt_disable();
+	rec = kstall_own_claim(own, kstall_now());
+	preempt_enable();
+	c = kstall_inflight_counts(&own->table);
+	ut_check(ut, !rec && c.dropped == 1 && c.last_loss_ns, "own: full, a record is dropped");
+	ut_eq(ut, own->table.evicted, 0, "own: nothing young is evicted");
+	ut_own_fill(own, 2 * own->table.max_age_ns);
+	kstall_inflight_age(&own->table);
+	ut_eq(ut, own->table.evicted, own->table.nr_nodes, "own: what is too old is evicted");
+	preempt_disable();
+	rec = kstall_own_claim(own, kstall_now());
+	preempt_enable();
+	ut_check(ut, rec, "own: then there is room");
+	if (rec)
+		kstall_own_release(rec);
+}
+
+static struct kstall_own ut_own_table = KSTALL_OWN("own", 64, sizeof(struct ut_rec), NSEC_PER_SEC);
+static atomic_t ut_own_wrong, ut_own_good;
+
+static int ut_own_thread(void *data)
+{
+	struct ut_rec *rec;
+	u64 i;
+
+	for (i = 0; !kthread_should_stop(); i++) {
+		preempt_disable();
+		rec = kstall_own_claim(&ut_own_table, kstall_now());
+		if (rec)
+			rec->a = (unsigned long)&i + i;
+		preempt_enable();
+		if (i % 16 == 0)
+			schedule();
+		preempt_disable();
+		rec = kstall_own_find(&ut_own_table);
+		atomic_inc(rec && rec->a == (unsigned long)&i + i ? &ut_own_good : &ut_own_wrong);
+		if (rec)
+			kstall_own_release(rec);
+		preempt_enable();
+	}
+	return 0;
+}
+
+static void ut_own_hammer(struct ut *ut)
+{
+	struct task_struct *task[4];
+	int i;
+
+	atomic_set(&ut_own_wrong, 0);
+	atomic_set(&ut_own_good, 0);
+	for (i = 0; i < ARRAY_SIZE(task); i++)
+		task[i] = kthread_run(ut_own_thread, NULL, "kstall_ut/%d", i);
+	msleep(200);
+	for (i = 0; i < ARRAY_SIZE(task); i++) {
+		if (!IS_ERR(task[i]))
+			kthread_stop(task[i]);
+	}
+	ut_check(ut, atomic_read(&ut_own_good) > 100, "own: four tasks at it");
+	ut_eq(ut, atomic_read(&ut_own_wrong), 0, "own: each has its own record");
+	ut_eq(ut, kstall_inflight_in_use(&ut_own_table.table), 0, "own: none is left");
+}
+
+static void ut_own(struct ut *ut)
+{
+	if (kstall_inflight_alloc(&ut_own_table.table)) {
+		ut_check(ut, false, "own: allocated");
+		return;
+	}
+	ut_own_basics(ut, &ut_own_table);
+	ut_own_hammer(ut);
+	ut_own_table.table.dropped = 0;
+	ut_own_table.table.evicted = 0;
+	ut_own_full(ut, &ut_own_table);
+	kstall_inflight_free(&ut_own_table.table);
+	preempt_disable();
+	ut_check(ut, !kstall_own_claim(&ut_own_table, 1) && !kstall_own_find(&ut_own_table),
+		 "own: without memory there is none");
+	preempt_enable();
+}
+
 /* Reading the file unit runs them. */
 static int kt_unit_show(struct seq_file *m, void *unused)
 {
@@ -607,6 +756,7 @@ static int kt_unit_show(struct seq_file *m, void *unused)
 	ut_hammer_table(&ut);
 	ut_hammer_fold(&ut);
 	ut_free_busy(&ut);
+	ut_own(&ut);
 	seq_printf(m, "1..%u\n", ut.nr);
 	return 0;
 }

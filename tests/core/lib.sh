@@ -34,6 +34,8 @@ ev_awk() {
 
 # field KIND NAME FIELD: of the status file
 field() { status_field kstall_test "$@"; }
+# status_mono: CLOCK_MONOTONIC
+status_mono() { sed -n 's/.* now_mono_ns=//p' $dbg/kstall_test/status; }
 event_state() { field event "$1" state; }
 # An event is armed or idle as soon as somebody wants it to be; a hook when it is.
 hook_is() { [ "$(field hook "$1" state)" = "$2" ]; }

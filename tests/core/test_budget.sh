@@ -42,6 +42,11 @@ on_256() {
 	}
 	$1 == "table" && bytes {
 		checks++
+		stride = (bytes - 176 * cpus) / c
+		if (stride % 64 == 0) { # of include/kstall/own.h
+			all += (c < 2048 ? 2048 : c) * stride + 176 * 256
+			next
+		}
 		stride = (bytes - 8 * pow2(c) - 176 * cpus) / (c + 32 * cpus + 1)
 		if (stride != int(stride) || stride % 8 || stride < 24) bad++
 		all += (c + 32 * 256 + 1) * stride + 8 * pow2(c) + 176 * 256

@@ -2,21 +2,22 @@
 # description: N calls are N events, with the right values, whatever kind of hook, task, CPU and context; what is missed is counted
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
-plan 46
+plan 52
 
 load kstall_target
-load kstall_test max_sleepers=16
+# shellcheck disable=SC2086 # none, or of test_hooks_direct.sh
+load kstall_test max_sleepers=16 ${parameters-}
 mk_instance core
 
 # --- the status file, before anything is used ---
 
 # Every line's form; what a state may be stands in parentheses.
 n='[0-9]+'
-line="^(module kstall_test version=[0-9.]+ recorder=(off|kstall) clamped=$n"
+line="^(module kstall_test version=[0-9.]+ recorder=(off|kstall) clamped=$n now_mono_ns=$n"
 line+="|event kt_[a-z]+ users=$n state=(idle|armed|waiting-for:kstall_target|failed errno=$n) min_ns=$n suppressed=$n"
 line+='|event kt_absent state=absent reason="[^"]+"'
-line+="|hook [a-z_]+ kind=(tracepoint|entry|pair) target=[a-z_:|]+ state=(idle|armed|waiting-for:kstall_target|failed errno=$n) hits=$n missed=$n recursed=$n bytes=$n"
-line+="|table [a-z]+ state=(idle capacity=$n bytes=0|allocated capacity=$n in_use=$n high_water=$n dropped=$n evicted=$n unmatched=$n bytes=$n)"
+line+="|hook [a-z_]+ kind=(tracepoint|entry|pair|direct) target=[a-z_:|]+ state=(idle|armed|waiting-for:kstall_target|failed errno=$n) hits=$n missed=$n recursed=$n last_loss_mono_ns=$n bytes=$n( not_direct=[a-z-]+)?"
+line+="|table [a-z]+ state=(idle|allocated) capacity=$n in_use=$n high_water=$n dropped=$n evicted=$n evicted_oldest_ns=$n unmatched=$n last_loss_mono_ns=$n bytes=$n"
 line+="|test reentered=$n)$"
 status_ok() { [ "$(wc -l <$dbg/kstall_test/status)" = 33 ] && ! grep -nvE "$line" $dbg/kstall_test/status; }
 t_ok "status, idle: 33 lines of the documented form" status_ok
@@ -98,6 +99,8 @@ t_ok "folding: at disabling the sum is told" folded 11 5
 # --- more sleepers than the pool has room for ---
 
 enable kt_block
+t_eq "nothing was missed before" "$(field hook block missed) $(field hook block last_loss_mono_ns)" "0 0"
+before=$(status_mono)
 call block 20
 t_eq "20 sleep, 16 have a place: 4 are counted as missed" "$(field hook block hits) $(field hook block missed)" "16 4"
 call release
@@ -105,6 +108,19 @@ t_eq "the 16 are told when they return" "$(ev_awk kt_block 'f["id"] == f["result
 call block 20
 call release
 t_eq "their places are free again" "$(ev_n kt_block) $(field hook block missed)" "32 8"
+t_range "the status says when some were last missed" "$(field hook block last_loss_mono_ns)" "$before" "$(status_mono)"
+# The file's reader would notice it; who asks later, with the time before asking, tells whether it had been noticed by then.
+noticed() {
+	local before
+	call block 20
+	call release
+	sleep 1.5
+	before=$(awk '{ printf "%.0f", $1 * 1e9 }' /proc/uptime)
+	[ "$(field hook block last_loss_mono_ns)" -lt "$before" ]
+}
+t_ok "which is noticed within about a second, unasked" wait_until 60 noticed
+missed=$(field hook block missed) last=$(field hook block last_loss_mono_ns) hits=$(field hook block hits)
+ev_clear
 
 # --- disarmed while tasks are inside ---
 
@@ -113,11 +129,14 @@ disable kt_block
 t_ok "disarmed while 3 sleep inside" wait_until 10 hook_is block idle
 enable kt_block
 call release
-t_eq "armed anew before they return: they are not told, nothing is" "$(ev_n kt_block)" 32
-t_eq "missed is not forgotten" "$(field hook block missed)" 8
+t_eq "armed anew before they return: they are not told, nothing is" "$(ev_n kt_block)" 0
+t_eq "hits and missed are not forgotten, nor when" \
+	"$(field hook block hits) $(field hook block missed) $(field hook block last_loss_mono_ns)" "$((hits + 3)) $missed $last"
 call block 3
 disable kt_block
 call release
+t_ok "the listener gone" wait_until 10 hook_is block idle
+t_eq "... not even then" "$(field hook block missed) $(field hook block last_loss_mono_ns)" "$missed $last"
 
 # --- hooks that are reached from inside an event ---
 
@@ -127,12 +146,13 @@ wait_until 10 hook_is timer idle
 t_ok "a listener without ftrace or perf" eval "echo 1 >$dbg/kstall_test/reenter"
 t_ok "it arms the hook" wait_until 10 hook_is folio armed
 t_ok "and the tracepoint" wait_until 10 hook_is timer armed
-missed=$(field hook folio missed) recursed=$(field hook timer recursed)
+missed=$(field hook folio missed) recursed=$(field hook timer recursed) before=$(status_mono)
 echo 13 >$dbg/kstall_test/folio
 echo 13 >$dbg/kstall_test/timer
 t_eq "re-entering: once for each event" "$(sed -n 's/^test reentered=//p' $dbg/kstall_test/status)" 26
 t_eq "function: what was reached from inside is counted as missed" $(($(field hook folio missed) - missed)) 13
 t_eq "tracepoint: what was reached from inside is counted as recursed" $(($(field hook timer recursed) - recursed)) 13
+t_range "tracepoint: and when" "$(field hook timer last_loss_mono_ns)" "$before" "$(status_mono)"
 echo 0 >$dbg/kstall_test/reenter
 t_ok "the listener gone, the hook goes" wait_until 10 hook_is folio idle
 

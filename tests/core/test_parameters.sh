@@ -28,7 +28,7 @@ for module in "${modules[@]}"; do
 		elif [[ $text =~ \ ns,.*\(0\ or\ more,\ default\ [0-9]+\).*\(ullong\)$ ]]; then
 			[ -n "$min_ns" ] || wrong+=$(refused "$module" "$name" -1 "\`-1' invalid for parameter \`$name'")
 			min_ns=1
-		elif [[ $text =~ \ \(0\ or\ 1,\ default\ 0\).*\(bool\)$ ]]; then
+		elif [[ $text =~ \ \(0\ or\ 1,\ default\ [01]\).*\(bool\)$ ]]; then
 			wrong+=$(refused "$module" "$name" 2 "\`2' invalid for parameter \`$name'")
 		else
 			without+=" $name"

@@ -2,7 +2,7 @@
 # description: tables and folding keep their promises without any hook; parameters out of range are refused
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
-plan 48
+plan 68
 
 load kstall_test
 while IFS= read -r line; do

@@ -25,7 +25,7 @@ t_eq "by a worker: all in one round" "$(ev_sum $round completed "$(mine)") $(ev_
 
 in_one $over mock overflow 64 4
 t_eq "64 writes on a CQ of 7: one at once, one summary" "$(ev_get $over count | xargs)" "1 56"
-t_eq "how deep, how full, whose" "$(ev_n $over "f[\"depth\"] == $(said depth | head -1) && f[\"used\"] == 7 && f[\"attached\"] == 2 && f[\"user\"] == \"mock_ib\" && f[\"cq_id\"] == $(said cq0) && f[\"dev\"] == \"rxe0\" && f[\"syndrome\"] == 0 && f[\"tgid\"] == 0")" 2
+t_eq "how deep, how full, whose" "$(ev_n $over "f[\"depth\"] == $(said depth | head -1) && f[\"used\"] == 7 && f[\"attached\"] == 2 && f[\"user\"] == \"mock_ib\" && f[\"cq_id\"] == $(said cq0) && f[\"dev\"] == \"rxe0\" && f[\"syndrome\"] == \"-\" && f[\"tgid\"] == 0")" 2
 t_eq "first and last time" "$(ev_n $over 'f["count"] == 1 && f["first_ts_mono_ns"] == f["last_ts_mono_ns"]') $(ev_n $over 'f["count"] == 56 && f["last_ts_mono_ns"] > f["first_ts_mono_ns"]')" "1 1"
 t_eq "what fitted was polled directly" "$(said polled) $(ev_get $round completed "$(mine)") $(ev_get $round poll_ctx "$(mine)") $(ev_get $round budget "$(mine)") $(ev_get $round scheduled "$(mine)")" "7 7 direct -1 0"
 mock overflow 8 4

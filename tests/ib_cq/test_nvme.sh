@@ -3,7 +3,7 @@
 # timeout: 400
 # requires: fio module:nvme_rdma module:nvmet_rdma module:brd
 . ./lib.sh
-plan 11
+plan 13
 
 target=/sys/kernel/config/nvmet
 soft_roce
@@ -47,10 +47,18 @@ wait_until 60 quiet || bail "never quiet"
 
 # snap() is for lines with a device
 commands() { ev_count nvme_setup_cmd; }
-run out taskset -c 0 fio --name=randrw --filename=/dev/nvme0n1 --rw=randrw --bs=16k --size=4M --direct=1 --ioengine=psync
+group=/sys/fs/cgroup/kstall-$$
+mkdir $group || bail "no cgroup v2"
+at_exit rmdir $group
+# shellcheck disable=SC2016 # for the inner shell
+run out bash -c 'echo $$ >"$1/cgroup.procs"; shift; exec "$@"' in_group $group taskset -c 0 fio --name=randrw --filename=/dev/nvme0n1 --rw=randrw --bs=16k --size=4M --direct=1 --ioengine=psync
 t_eq "fio: 256 requests, all well" "$(grep -oP 'issued rwts: total=\K\d+,\d+' "$work/out" | awk -F, '{ print $1 + $2 }') $(ev_n ib_wr_latency 'f["status"] != "SUCCESS"') $(ev_n ib_wc_error)" "256 0 0"
 t_eq "fio: each was a command, sent once and answered once" "$(commands) $(ev_n ib_wr_latency 'f["opcode"] ~ /^SEND/')" "256 512"
 t_eq "fio: on one queue, a queue pair at each end" "$(ev_get ib_wr_latency qp_num 'f["opcode"] ~ /^SEND/' | sort | uniq -c | awk '{ print $1 }' | xargs)" "256 256"
+# What the host's block layer leaves to a worker, and what the target answers, nobody's system call posts.
+ours="f[\"opcode\"] ~ /^SEND/ && f[\"cgroup_id\"] == $(stat -c %i $group)"
+t_range "fio: its requests have its cgroup" "$(ev_n ib_wr_latency "$ours && f[\"pid\"] == 0")" 128 256
+t_eq "fio: what others post has none" "$(ev_get ib_wr_latency cgroup_id 'f["opcode"] ~ /^SEND/' | sort -nu | xargs)" "0 $(stat -c %i $group)"
 t_eq "fio: of it the status file knows none unmatched" "$(status_field ib_cq_trace table posts unmatched)" 0
 t_range "fio: they were processed in rounds" "$(ev_sum ib_cq_process completed)" 512 100000
 t_eq "in softirq by the host, by a worker in the target" "$(ev_get ib_cq_process poll_ctx 'f["user"] != "ib_mad" && f["completed"] > 0' | grep -v unbound | sort -u | xargs)" "softirq workqueue"

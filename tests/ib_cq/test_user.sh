@@ -71,7 +71,7 @@ t_ok "an event of the program's queue pair" mock_do event_of 3 "$(said qp1)"
 snap
 t_eq "an event: what" "$(ev_get ib_qp_event event) $(ev_get ib_qp_event state) $(ev_get ib_qp_event qp_num)" "QP_ACCESS_ERR RTS $(said qp1)"
 t_eq "an event: whose, and with whom" "$(ev_n ib_qp_event "$(owned) && f[\"port\"] == 1 && f[\"connected\"] && f[\"rgid\"] == \"$GID\" && f[\"rqpn\"] == $(said peer)")" 1
-t_eq "ERR by event" "$(ev_get $qp source) $(ev_get $qp event) $(ev_get $qp old_state) $(ev_get $qp qp_num) $(ev_n $qp "$(owned)")" "event 3 RTS $(said qp1) 1"
+t_eq "ERR by event" "$(ev_get $qp source) $(ev_get $qp event) $(ev_get $qp old_state) $(ev_get $qp qp_num) $(ev_n $qp "$(owned)")" "event QP_ACCESS_ERR RTS $(said qp1) 1"
 exec 5>&-
 wait $verbs
 
@@ -106,9 +106,9 @@ t_eq "... the other five are not taken for those before them" "$(ev_n ib_comp_ch
 
 verbs mr 131072
 t_eq "two registrations, one failed" "$(ev_get ib_mr_reg result | xargs)" "0 -14"
-t_eq "what, where, how" "$(ev_n ib_mr_reg "f[\"dev\"] == \"rxe0\" && f[\"addr\"] == \"$(said addr)\" && f[\"bytes\"] == 131072 && f[\"access\"] == \"0x5\" && f[\"kind\"] == \"memory\" && f[\"lkey\"] == $(said lkey) && f[\"duration_ns\"] > 0")" 1
+t_eq "what, where, how" "$(ev_n ib_mr_reg "f[\"dev\"] == \"rxe0\" && f[\"addr\"] == \"$(said addr)\" && f[\"bytes\"] == 131072 && f[\"access\"] == \"LOCAL_WRITE|REMOTE_READ\" && f[\"kind\"] == \"memory\" && f[\"lkey\"] == $(said lkey) && f[\"duration_ns\"] > 0")" 1
 t_eq "whose" "$(ev_n ib_mr_reg "f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\"")" 2
-t_eq "the failed one" "$(ev_n ib_mr_reg 'f["lkey"] == 0 && f["access"] == "0x1"') $(said errno)" "1 14"
+t_eq "the failed one" "$(ev_n ib_mr_reg 'f["lkey"] == 0 && f["access"] == "LOCAL_WRITE"') $(said errno)" "1 14"
 
 verbs odp 5
 if [ "$(said errno)" != 0 ]; then
@@ -126,7 +126,7 @@ fi
 # --- what soft-RoCE has not, or not on every kernel: mock_ib does as mlx5 would ---
 
 mock dmabuf 65536
-t_eq "a dma-buf" "$(ev_n ib_mr_reg "f[\"dev\"] == \"rxe0\" && f[\"kind\"] == \"dmabuf\" && f[\"addr\"] == \"0x2000\" && f[\"bytes\"] == 65536 && f[\"access\"] == \"0x5\" && f[\"lkey\"] == $(said lkey) && f[\"tgid\"] == $(said pid) && f[\"result\"] == 0 && f[\"duration_ns\"] > 0") $(ev_n ib_mr_reg)" "1 1"
+t_eq "a dma-buf" "$(ev_n ib_mr_reg "f[\"dev\"] == \"rxe0\" && f[\"kind\"] == \"dmabuf\" && f[\"addr\"] == \"0x2000\" && f[\"bytes\"] == 65536 && f[\"access\"] == \"LOCAL_WRITE|REMOTE_READ\" && f[\"lkey\"] == $(said lkey) && f[\"tgid\"] == $(said pid) && f[\"result\"] == 0 && f[\"duration_ns\"] > 0") $(ev_n ib_mr_reg)" "1 1"
 mock dmabuf 4096 2
 t_eq "a dma-buf that is not there" "$(ev_get ib_mr_reg kind) $(ev_get ib_mr_reg result) $(ev_get ib_mr_reg lkey)" "dmabuf -9 0"
 

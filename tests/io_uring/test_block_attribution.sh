@@ -93,7 +93,7 @@ t_eq "buffered read, by workers: nothing by anybody else" "$(ev_n $ev 'f["dev"] 
 
 uring io write /dev/ks1 16 65536 16 951 buffered
 written=$(ev_sum $ev len_bytes 'f["dev"] == "ks1"')
-t_eq "buffered write: never claimed" "$(ev_n $ev 'f["dev"] == "ks1" && f["op"] == 1 && f["attribution"] != "none"')" 0
+t_eq "buffered write: never claimed" "$(ev_n $ev 'f["dev"] == "ks1" && f["op"] == "WRITE" && f["attribution"] != "none"')" 0
 t_eq "buffered write: none is none" "$(stranger ks1)" 0
 run out blockdev --flushbufs /dev/ks1
 t_eq "buffered write: every byte is seen" $((written + $(ev_sum $ev len_bytes 'f["dev"] == "ks1"'))) 1048576
@@ -125,8 +125,8 @@ uring io write "$work/ext4/file" 16 65536 16 1401 buffered
 cp "$work/trace" "$work/trace.1"
 run out sync -f "$work/ext4/file"
 cat "$work/trace.1" >>"$work/trace"
-t_range "ext4, writeback: all of it is seen" "$(ev_sum $ev len_bytes "f[\"dev\"] == \"$disk\" && f[\"op\"] == 1")" 1048576 99999999
-t_eq "ext4, writeback: never claimed" "$(ev_n $ev "f[\"dev\"] == \"$disk\" && f[\"op\"] == 1 && f[\"attribution\"] != \"none\"")" 0
+t_range "ext4, writeback: all of it is seen" "$(ev_sum $ev len_bytes "f[\"dev\"] == \"$disk\" && f[\"op\"] == \"WRITE\"")" 1048576 99999999
+t_eq "ext4, writeback: never claimed" "$(ev_n $ev "f[\"dev\"] == \"$disk\" && f[\"op\"] == \"WRITE\" && f[\"attribution\"] != \"none\"")" 0
 t_eq "ext4, writeback: none is none" "$(stranger "$disk")" 0
 
 # --- others ---

@@ -42,9 +42,9 @@ t_eq "20 ms device: and no more than the program waited" \
 	"$(paste -d' ' <(ev_get $ev device_ns) <(said ns) | awk '$1 <= $2' | wc -l)" 11
 t_eq "no scheduler: sched_ns is 0" "$(ev_n $ev 'f["sched_ns"] == 0')" 11
 t_eq "sectors in order" "$(ev_get $ev sector | xargs)" "$(seq 0 8 80 | xargs)"
-t_eq "op: reads" "$(ev_n $ev 'f["op"] == 0 && f["status"] == 0')" 11
+t_eq "op: reads" "$(ev_n $ev 'f["op"] == "READ" && f["status"] == 0')" 11
 uring io write /dev/ks_delay 3 8192 1 31
-t_eq "op: writes" "$(ev_n $ev 'f["op"] == 1 && f["len_bytes"] == 8192')" 3
+t_eq "op: writes" "$(ev_n $ev 'f["op"] == "WRITE" && f["len_bytes"] == 8192')" 3
 
 # longest FIELD LEAST command…: again if the machine stood still for as long as the device takes, so that nobody had to wait
 longest() { for _ in 1 2 3 4; do [ "$(ev_get $ev "$1" | sort -n | tail -1)" -lt "$2" ] || break; uring "${@:3}"; done; }

@@ -194,6 +194,47 @@ static void cmd_skip_refused(char **arg)
 }
 
 /*
+ * skip N HOLD: N that ask for no completion, submitted at once. Ends when its standard input does if
+ * HOLD is 1, the ring staying until then.
+ */
+static void cmd_skip(char **arg)
+{
+	u64 n = number(arg[0]), i;
+	struct io_uring ring;
+	char c;
+
+	init(&ring, n, 0);
+	for (i = 0; i < n; i++) {
+		struct io_uring_sqe *sqe = get_sqe(&ring, i);
+
+		sqe->opcode = IORING_OP_NOP;
+		sqe->flags = IOSQE_CQE_SKIP_SUCCESS;
+	}
+	printf("submitted=%d\n", lib("submit", io_uring_submit(&ring)));
+	fflush(stdout);
+	while (number(arg[1]) && read(0, &c, 1) > 0)
+		;
+}
+
+/* pending N: ends with N reads of a pipe that nobody writes to, and as many timeouts, in flight */
+static void cmd_pending(char **arg)
+{
+	static struct __kernel_timespec hour = { .tv_sec = 3600 };
+	u64 n = number(arg[0]), i;
+	static char buf[64];
+	struct io_uring ring;
+	int pipefd[2];
+
+	sys("pipe", pipe(pipefd));
+	init(&ring, 2 * n, 0);
+	for (i = 0; i < n; i++) {
+		io_uring_prep_read(get_sqe(&ring, 0), pipefd[0], buf, sizeof(buf), 0);
+		io_uring_prep_timeout(get_sqe(&ring, 0), &hour, 0, 0);
+	}
+	printf("submitted=%d\n", lib("submit", io_uring_submit(&ring)));
+}
+
+/*
  * bad-index: the third of six says it is entry 1000. Set up by hand: liburing makes rings without
  * an array.
  */
@@ -610,6 +651,8 @@ static const struct {
 	{ "sq-full", 2, cmd_sq_full },
 	{ "short-submit", 0, cmd_short_submit },
 	{ "skip-refused", 0, cmd_skip_refused },
+	{ "skip", 2, cmd_skip },
+	{ "pending", 1, cmd_pending },
 	{ "bad-index", 0, cmd_bad_index },
 	{ "sqpoll-wait", 2, cmd_sqpoll_wait },
 	{ "cq-overflow", 2, cmd_cq_overflow },

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * direct.h - entry and return of a function through a trampoline of our own
+ *
+ * What BPF's fentry and fexit use is open to modules: register_ftrace_direct() has a function's
+ * ftrace site call a stub, which calls the entry probe, the function's body and the return probe.
+ * No instance has to be found for the call and nothing is locked: its data is in the stub's stack
+ * frame. Probes do not notice: arguments and result are at their places in a struct pt_regs.
+ *
+ * A stub's text must outlive every call in it, so disarming waits for the calls that are under
+ * way: a hook says that its function does not sleep (.atomic, hook.h). On PREEMPT_RT the locks of
+ * such a function sleep, and everywhere it may be preempted: that is waited for.
+ *
+ * A function has one direct trampoline. Where BPF's is there already, ours is refused and the
+ * hook becomes a return probe; where ours is first, BPF's fentry and fexit are refused (-EBUSY)
+ * until kstall steps aside: parameter direct=0.
+ *
+ * x86-64 with DYNAMIC_FTRACE_WITH_DIRECT_CALLS only; everything else gets return probes.
+ */
+#ifndef _KSTALL_DIRECT_H
+#define _KSTALL_DIRECT_H
+
+#include <linux/ftrace.h>
+#include <linux/static_call.h>
+
+#include <kstall/compat.h>
+
+#if defined(CONFIG_X86_64) && defined(HAVE_FTRACE_DIRECT_OPS) && defined(CONFIG_HAVE_STATIC_CALL)
+#define KSTALL_HAS_DIRECT
+#endif
+
+/* Largest data_size of a hook that can be direct: the stubs' frames have room for so much. */
+#define KSTALL_DIRECT_DATA	128
+
+struct kstall_hook;
+
+/**
+ * struct kstall_stub - a trampoline and the hook it serves
+ * @body: what the function goes on with behind its site. The stub's text reads it: stays first
+ * @hook: whom it serves, NULL: nobody. Under kstall.lock; set while the site may call the stub
+ * @text: the stub
+ * @key: of the static call by which the stub calls @body: no indirect branch is needed
+ * @tramp: the same call's trampoline
+ * @ops: ftrace's side of it
+ */
+struct kstall_stub {
+	unsigned long body;
+	struct kstall_hook *hook;
+	void *text;
+	struct static_call_key *key;
+	void *tramp;
+	struct ftrace_ops ops;
+};
+
+#endif /* _KSTALL_DIRECT_H */

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* direct_impl.h - stubs, and how they are armed and left; instantiated once a module by hook.h */
+
+/* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
+static bool direct;
+
+/* Waits, so that afterwards BPF finds the functions free, or ours. */
+static int direct_set(const char *val, const struct kernel_param *kp)
+{
+	int ret = param_set_bool(val, kp);
+
+	if (!ret)
+		kstall_kick_and_wait();
+	return ret;
+}
+
+static const struct kernel_param_ops direct_ops = { .set = direct_set, .get = param_get_bool };
+module_param_cb(direct, &direct_ops, &direct, 0600);
+__MODULE_PARM_TYPE(direct, "bool");
+MODULE_PARM_DESC(direct,
+		 "hook functions that do not sleep by direct trampolines, which BPF's fentry and fexit cannot share (0 or 1, default 0)");
+
+#ifdef KSTALL_HAS_DIRECT
+
+#include <asm/ibt.h>
+#include <asm/linkage.h>
+#include <asm/nospec-branch.h>
+#include <asm/unwind_hints.h>
+
+/* A stub's frame: a struct pt_regs, the call's hook, the call's data. */
+#define KSTALL_FRAME	304
+static_assert(KSTALL_FRAME == sizeof(struct pt_regs) + sizeof(void *) + KSTALL_DIRECT_DATA);
+static_assert(offsetof(struct pt_regs, di) == 112 && offsetof(struct pt_regs, si) == 104 &&
+	      offsetof(struct pt_regs, dx) == 96 && offsetof(struct pt_regs, cx) == 88 &&
+	      offsetof(struct pt_regs, r8) == 72 && offsetof(struct pt_regs, r9) == 64 &&
+	      offsetof(struct pt_regs, ax) == 80);
+static_assert(offsetof(struct kstall_stub, body) == 0);
+
+asmlinkage bool kstall_direct_enter(struct kstall_stub *stub, struct pt_regs *regs);
+asmlinkage void kstall_direct_return(struct kstall_stub *stub, struct pt_regs *regs);
+
+/*
+ * On entry 8(%rbp) is where the site wants to go on. That is the body, but for a live patch or
+ * who else changes the way (FTRACE_OPS_FL_IPMODIFY): then there, by a return, as an indirect call
+ * needs an endbr64.
+ *
+ * A call that is not followed goes on there and never comes back. One that is leaves by 4:, a
+ * return of our own that takes the place of the site's: to drop the latter would leave the CPU's
+ * return stack wrong for every caller above. Calls and returns are even for call depth tracking.
+ */
+#define KSTALL_STUB(_n)							\
+	void kstall_direct_##_n(void);					\
+	DEFINE_STATIC_CALL_NULL(kstall_body_##_n, kstall_direct_##_n);	\
+	extern struct kstall_stub kstall_stub_##_n;			\
+	struct kstall_stub kstall_stub_##_n = {				\
+		.text = kstall_direct_##_n,				\
+		.key = &STATIC_CALL_KEY(kstall_body_##_n),		\
+		.tramp = &STATIC_CALL_TRAMP(kstall_body_##_n),		\
+	};								\
+	asm(".pushsection .text, \"ax\", @progbits\n"			\
+	    ".balign 16\n"						\
+	    ".type kstall_direct_" #_n ", @function\n"			\
+	    ".globl kstall_direct_" #_n "\n"				\
+	    "kstall_direct_" #_n ":\n"					\
+	    ASM_ENDBR							\
+	    "pushq %rbp\n"						\
+	    "movq %rsp, %rbp\n"						\
+	    CALL_DEPTH_ACCOUNT "\n"					\
+	    "subq $" __stringify(KSTALL_FRAME) ", %rsp\n"		\
+	    "movq %rdi, 112(%rsp)\n"					\
+	    "movq %rsi, 104(%rsp)\n"					\
+	    "movq %rdx, 96(%rsp)\n"					\
+	    "movq %rcx, 88(%rsp)\n"					\
+	    "movq %r8, 72(%rsp)\n"					\
+	    "movq %r9, 64(%rsp)\n"					\
+	    "leaq kstall_stub_" #_n "(%rip), %rdi\n"			\
+	    "movq %rsp, %rsi\n"						\
+	    "call kstall_direct_enter\n"				\
+	    "testb %al, %al\n"						\
+	    "movq 112(%rsp), %rdi\n"					\
+	    "movq 104(%rsp), %rsi\n"					\
+	    "movq 96(%rsp), %rdx\n"					\
+	    "movq 88(%rsp), %rcx\n"					\
+	    "movq 72(%rsp), %r8\n"					\
+	    "movq 64(%rsp), %r9\n"					\
+	    "je 3f\n"							\
+	    "movq kstall_stub_" #_n "(%rip), %rax\n"			\
+	    "cmpq %rax, 8(%rbp)\n"					\
+	    "jne 2f\n"							\
+	    "call " STATIC_CALL_TRAMP_STR(kstall_body_##_n) "\n"	\
+	    "1:\n"							\
+	    "movq %rax, 80(%rsp)\n"					\
+	    "movq %rdx, 96(%rsp)\n"					\
+	    "leaq kstall_stub_" #_n "(%rip), %rdi\n"			\
+	    "movq %rsp, %rsi\n"						\
+	    "call kstall_direct_return\n"				\
+	    "movq 80(%rsp), %rax\n"					\
+	    "movq 96(%rsp), %rdx\n"					\
+	    "leaq 4f(%rip), %rcx\n"					\
+	    "movq %rcx, 8(%rbp)\n"					\
+	    CALL_DEPTH_ACCOUNT "\n"					\
+	    "3:\n"							\
+	    "leave\n"							\
+	    ASM_RET							\
+	    "4:\n"							\
+	    ANNOTATE_NOENDBR "\n"					\
+	    UNWIND_HINT_FUNC "\n"					\
+	    ASM_RET							\
+	    "2:\n"							\
+	    "call kstall_direct_elsewhere\n"				\
+	    "jmp 1b\n"							\
+	    ".size kstall_direct_" #_n ", . - kstall_direct_" #_n "\n"	\
+	    ".popsection\n")
+
+asm(".pushsection .text, \"ax\", @progbits\n"
+    ".balign 16\n"
+    ".type kstall_direct_elsewhere, @function\n"
+    "kstall_direct_elsewhere:\n"
+    CALL_DEPTH_ACCOUNT "\n"
+    "pushq 8(%rbp)\n"
+    UNWIND_HINT_FUNC "\n"
+    ASM_RET
+    ".size kstall_direct_elsewhere, . - kstall_direct_elsewhere\n"
+    ".popsection\n");
+
+/* As many as a module has such hooks armed at once. */
+#define KSTALL_STUBS(_do)						\
+	_do(0); _do(1); _do(2); _do(3); _do(4); _do(5); _do(6); _do(7);	\
+	_do(8); _do(9); _do(10); _do(11); _do(12); _do(13); _do(14); _do(15); \
+	_do(16); _do(17); _do(18); _do(19); _do(20); _do(21); _do(22); _do(23)
+
+KSTALL_STUBS(KSTALL_STUB);
+
+static struct kstall_stub * const kstall_stubs[] = {
+	&kstall_stub_0, &kstall_stub_1, &kstall_stub_2, &kstall_stub_3,
+	&kstall_stub_4, &kstall_stub_5, &kstall_stub_6, &kstall_stub_7,
+	&kstall_stub_8, &kstall_stub_9, &kstall_stub_10, &kstall_stub_11,
+	&kstall_stub_12, &kstall_stub_13, &kstall_stub_14, &kstall_stub_15,
+	&kstall_stub_16, &kstall_stub_17, &kstall_stub_18, &kstall_stub_19,
+	&kstall_stub_20, &kstall_stub_21, &kstall_stub_22, &kstall_stub_23,
+};
+
+/* ---- the way through ---- */
+
+/* Called by a stub. Return: whether to come back at the function's return. */
+asmlinkage bool notrace kstall_direct_enter(struct kstall_stub *stub, struct pt_regs *regs)
+{
+	struct kstall_hook **owner = (struct kstall_hook **)(regs + 1);
+	struct kstall_hook *hook = stub->hook;
+	struct kstall_hook_stats *stats;
+	bool follow;
+	u8 bit;
+
+	if (!kstall_enter_level(hook, &stats, &bit))
+		return false;
+	*owner = hook;
+	/* A member that no probe reads: the call's level is what it was when it returns. */
+	regs->orig_ax = bit;
+	follow = hook->enter(owner + 1, regs);
+	if (follow)
+		this_cpu_inc(hook->stats->entered);
+	stats->active &= ~bit;
+	preempt_enable_notrace();
+	return follow;
+}
+
+/* Called by a stub. What its own probe reaches is not followed: the guard is ours to take. */
+asmlinkage void notrace kstall_direct_return(struct kstall_stub *stub, struct pt_regs *regs)
+{
+	struct kstall_hook *hook = stub->hook;
+	struct kstall_hook_stats *stats;
+	u8 bit = regs->orig_ax;
+
+	preempt_disable_notrace();
+	stats = this_cpu_ptr(hook->stats);
+	stats->active |= bit;
+	hook->ret((struct kstall_hook **)(regs + 1) + 1, regs);
+	stats->active &= ~bit;
+	this_cpu_inc(hook->stats->left);
+	preempt_enable_notrace();
+}
+
+/* ---- arming ---- */
+
+/*
+ * A live patch of the function comes or is there: its way is on the stack, where the stub looks.
+ * Without this ftrace would refuse the patch (prepare_direct_functions_for_ipmodify()).
+ */
+#ifdef HAVE_FTRACE_OPS_FUNC_IP
+static int kstall_direct_share(struct ftrace_ops *ops, unsigned long ip, enum ftrace_ops_cmd cmd)
+#else
+static int kstall_direct_share(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
+#endif
+{
+	return 0;
+}
+
+static struct kstall_stub *kstall_stub_get(struct kstall_hook *hook)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++) {
+		if (kstall_stubs[i]->hook)
+			continue;
+		kstall_stubs[i]->hook = hook;
+		return kstall_stubs[i];
+	}
+	return NULL;
+}
+
+/* The ftrace site of the hook's function; 0: it has none at its beginning. */
+static unsigned long kstall_direct_site(const struct kstall_hook *hook)
+{
+	struct kprobe kp = {
+		.symbol_name = hook->placed ? NULL : hook->target,
+		.addr = (kprobe_opcode_t *)hook->addr, .flags = KPROBE_FLAG_DISABLED,
+	};
+
+	if (register_kprobe(&kp))
+		return 0;
+	unregister_kprobe(&kp);
+	return kprobe_ftrace(&kp) ? (unsigned long)kp.addr : 0;
+}
+
+/* Has the site call the stub. Return: 0 or errno. */
+static int kstall_stub_attach(struct kstall_stub *stub, unsigned long site)
+{
+	int ret;
+
+	/* Registered anew each time, as for kprobes: nothing of its last life is left. */
+	memset(&stub->ops, 0, sizeof(stub->ops));
+	stub->ops.ops_func = kstall_direct_share;
+	stub->body = site + MCOUNT_INSN_SIZE;
+	__static_call_update(stub->key, stub->tramp, (void *)stub->body);
+	ret = ftrace_set_filter_ip(&stub->ops, site, 0, 1);
+	if (ret)
+		return ret;
+	ret = register_ftrace_direct(&stub->ops, (unsigned long)stub->text);
+	if (ret)
+		ftrace_free_filter(&stub->ops);
+	return ret;
+}
+
+/* Return: NULL, or why the hook has to be a return probe. */
+static const char *kstall_direct_try(struct kstall_hook *hook)
+{
+	unsigned long site;
+	int ret;
+
+	if (!hook->atomic)
+		return "sleeps";
+	if (!READ_ONCE(direct))
+		return "off";
+	if (hook->data_size > KSTALL_DIRECT_DATA)
+		return "size";
+	site = kstall_direct_site(hook);
+	if (!site)
+		return "no-site";
+	hook->stub = kstall_stub_get(hook);
+	if (!hook->stub)
+		return "stubs";
+	ret = kstall_stub_attach(hook->stub, site);
+	if (!ret)
+		return NULL;
+	hook->stub->hook = NULL;
+	hook->stub = NULL;
+	return ret == -EBUSY ? "busy" : "error";
+}
+
+/* ---- disarming ---- */
+
+/*
+ * unregister_ftrace_direct() takes the trampoline's entry out of a hash, and its function out of
+ * the ops, under the eyes of who calls the site by arch_ftrace_ops_list_func(), as it does where
+ * there are others beside us. So it waits in between, for each hook anew, as long as the ops have
+ * FTRACE_OPS_FL_DYNAMIC (ftrace_shutdown()). All hooks of a round have that behind them at once:
+ * to that function ops with FTRACE_OPS_FL_STUB are not there.
+ */
+static void kstall_directs_hide(u64 mask)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (mask & BIT_ULL(i))
+			kstall.hooks[i].stub->ops.flags |= FTRACE_OPS_FL_STUB;
+	}
+	synchronize_rcu_tasks_rude();
+}
+
+/* Hidden before; kstall_direct_drain() has to follow. */
+static void kstall_direct_detach(struct kstall_hook *hook)
+{
+	struct kstall_stub *stub = hook->stub;
+	int ret;
+
+	stub->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
+	ret = unregister_ftrace_direct(&stub->ops, (unsigned long)stub->text, false);
+	if (!ret)
+		return;
+	/* ftrace has broken down (ftrace_kill()): the site calls us for ever. */
+	pr_err("hook %s: ftrace does not let go of %s, error %d: the module has to stay\n",
+	       hook->name, hook->target, ret);
+	__module_get(THIS_MODULE);
+	hook->stub = NULL;
+}
+
+static u64 kstall_direct_calls(u64 mask, bool left)
+{
+	unsigned int i;
+	u64 calls = 0;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (mask & BIT_ULL(i))
+			calls += left ? kstall_percpu_sum(kstall.hooks[i].stats, left)
+				      : kstall_percpu_sum(kstall.hooks[i].stats, entered);
+	}
+	return calls;
+}
+
+/*
+ * No site calls the stubs of @mask any more; returns when no call is in them.
+ *
+ * The first grace periods end when who was in a stub, preempted or in an interrupt, has left it or
+ * has begun to wait in the body, on PREEMPT_RT for a lock (which is no preemption to
+ * rcu_tasks_qs() there); by then it is counted in @entered, to which nothing is added any more.
+ * Its return is seen in @left; the last few instructions behind that are what the second grace
+ * period is for. It is not needed if all had returned before the first.
+ */
+static void kstall_direct_drain(u64 mask)
+{
+	u64 entered, left = kstall_direct_calls(mask, true);
+	unsigned long warn = jiffies + 10 * HZ;
+
+	synchronize_rcu_tasks_rude();
+	synchronize_rcu_tasks();
+	entered = kstall_direct_calls(mask, false);
+	if (left == entered)
+		return;
+	while (kstall_direct_calls(mask, true) != entered) {
+		if (warn && time_after(jiffies, warn)) {
+			pr_warn("waits for %llu calls of hooked functions to return\n",
+				entered - kstall_direct_calls(mask, true));
+			warn = 0;
+		}
+		schedule_timeout_uninterruptible(1);
+	}
+	synchronize_rcu_tasks();
+}
+
+/* Disarms the direct hooks of @mask; when it returns their stubs are nobody's and empty. */
+static void kstall_directs_disarm(u64 mask)
+{
+	unsigned int i;
+
+	if (!mask)
+		return;
+	kstall_directs_hide(mask);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (mask & BIT_ULL(i))
+			kstall_direct_detach(&kstall.hooks[i]);
+	}
+	kstall_direct_drain(mask);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (!(mask & BIT_ULL(i)) || !hook->stub)
+			continue;
+		ftrace_free_filter(&hook->stub->ops);
+		hook->stub->hook = NULL;
+		hook->stub = NULL;
+	}
+}
+
+#else /* !KSTALL_HAS_DIRECT */
+
+static const char *kstall_direct_try(struct kstall_hook *hook)
+{
+	return hook->atomic ? "kernel" : "sleeps";
+}
+
+static void kstall_directs_disarm(u64 mask) {}
+
+#endif /* KSTALL_HAS_DIRECT */
+
+/* Does the parameter want an armed hook to be of the other kind? */
+static bool kstall_direct_changed(const struct kstall_hook *hook)
+{
+	if (hook->state != KSTALL_ARMED || hook->kind != KSTALL_KIND_PAIR)
+		return false;
+	return READ_ONCE(direct) ? hook->why && !strcmp(hook->why, "off") : !!hook->stub;
+}
