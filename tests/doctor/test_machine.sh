@@ -4,7 +4,7 @@
 # once: it asks the tree, about files that it makes
 . ../lib.sh
 . lib.sh
-plan 16
+plan 18
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -17,7 +17,7 @@ put /sys/kernel/btf/vmlinux ""
 # status LINE…: of a module that is loaded
 status() {
 	put /sys/module/some_trace/version 1
-	put /sys/kernel/debug/some_trace/status "$(printf '%s\n' "module some_trace version=1 recorder=off clamped=0" "$@")"
+	put /sys/kernel/debug/some_trace/status "$(printf '%s\n' "module some_trace version=1 recorder=off clamped=0 now_mono_ns=9000000000000" "$@")"
 	doctor --root "$node"
 }
 
@@ -35,6 +35,14 @@ t_eq "max_sleepers only where it can help, and at a fit time" "$(grep -B 1 max_s
 table='state=allocated capacity=64 in_use=0 high_water=64'
 status "table t $table dropped=5 evicted=0 unmatched=0 bytes=99" "table u $table dropped=0 evicted=4711 unmatched=0 bytes=99"
 t_says "records dropped and evicted" '^  warn  table t: 5 dropped: ' '^  warn  table u: 4711 evicted: ' '^ +\$ modinfo -p some_trace \| grep max_'
+
+# A listener that has gone takes nothing of it along.
+status "table t state=idle capacity=64 in_use=0 high_water=128 dropped=384 evicted=2 evicted_oldest_ns=930000000000 unmatched=0 last_loss_mono_ns=8998750000000 bytes=0" \
+	"hook a kind=pair target=f state=idle hits=9 missed=8 recursed=0 last_loss_mono_ns=1000000000 bytes=0"
+t_says "lost by a listener that has gone: since when, when last and how old" \
+	'^  warn  table t: 384 dropped: .*; 2 evicted: .* at most 15 min; capacity 64; since it was loaded, the last 1\.2 s ago$' \
+	'^  warn  hook a: idle, .*: 8 missed: .*; since it was loaded, the last 2 h ago$'
+t_says "the module's line tells no times" '^  ok    some_trace: loaded, version 1, recorder off, clamped 0$'
 
 status 'frames too_deep=99' 'callbacks known=16 unlearned=7 cut_short=3 quiet_waits=0' 'sweep rxe0 state=idle sweeps=1 asked=9 left=0 cut=1 busy_ns=9'
 t_says "what one module counts" '^  warn  frames: too_deep=99: ' '^  warn  callbacks: .*: drivers.* callbacks .*; processes ' '^  warn  sweep: rxe0 .*: sweeps '

@@ -10,7 +10,7 @@ plan 7
 
 soft_roce
 ip link set lo up
-scripts=../../tools
+tools=../../tools
 
 t_eq "a device that is not there" "$($tools/ibv-offsets nosuch 2>&1)" "ibv-offsets: no such device, or no provider for it (Debian: ibverbs-providers)"
 read -r library post poll < <($tools/ibv-offsets rxe0)

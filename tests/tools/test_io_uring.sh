@@ -7,7 +7,7 @@
 . ../io_uring/lib.sh
 # shellcheck source=lib.sh
 . ./lib.sh
-plan 27
+plan 31
 
 # counts NAME MAP WHERE: of fio, over all keys with this place
 counts() { grep -oP "^@$2\[fio, \d+, $3\]: .*count( =)? \K\d+" "$work/$1" | awk '{ n += $1 } END { print n + 0 }'; }
@@ -75,6 +75,30 @@ pid=$(pid_of io_uring_sat 5)
 t_eq "io_uring_sat: completions that did not fit" "$(sat "cq_overflow[uring, $pid, 4]") $(entries io_uring_sat "cq_overflow_us[uring, $pid]")" "12 1"
 t_eq "io_uring_sat: phases, losses" \
 	"$(sat "cq_phase[uring, $pid, begin]") $(sat "cq_phase[uring, $pid, flushed]") $(sat "cq_lost[uring, $pid]")" "1 1 0"
+
+# --- what is lost, as an installed tool tells: of 512 in flight a table of 64 follows 64 at most ---
+
+unload io_uring_trace
+load io_uring_trace max_requests=64
+ln -s "$(cd ../../tools && pwd)/kstall-tool" "$work/kstall-io_uring_lat"
+
+# installed DEPTH: prints the lines after the tool's own
+installed() {
+	workload "$fio --iodepth=$1 --iodepth_batch_submit=$1 --number_ios=512"
+	"$work/kstall-io_uring_lat" -c "/bin/sh $work/workload" 2>&1 | grep ' events lost: '
+}
+
+dropped() { status_field io_uring_trace table requests dropped; }
+t_eq "kstall-io_uring_lat: nothing lost, not a word" "$(installed 1)" ""
+installed 256 >"$work/lost"
+n=$(dropped)
+t_range "kstall-io_uring_lat: some were lost" "$n" 1 512
+t_eq "... it says how many, why, and what to raise" "$(cat "$work/lost")" \
+	"$n events lost: table requests of io_uring_trace: was full, raise max_requests (64 now)"
+installed 256 >"$work/lost"
+t_eq "... of its own run alone" "$(grep -oP '^\d+(?= events lost: table requests .* was full)' "$work/lost")" $(($(dropped) - n))
+unload io_uring_trace
+load io_uring_trace
 
 # --- writeback: how often a writer is held is the kernel's choice; the trace has to agree ---
 
