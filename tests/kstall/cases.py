@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""cases.py ENGINE_TEST - events written by hand, and the parts that have to come out; KTAP lines"""
+
+import json
+import random
+import subprocess
+import sys
+
+ENGINE = sys.argv[1]
+TASK = "1000 0 1 0 ftrace:print buf=kstall task 100 100 R -1 trainer"
+
+
+def mark(ts, what, tid=100):
+    return f"{ts} 0 {tid} 0 kstall:step text=kstall step {what}"
+
+
+def out(ts, state=1, tid=100):
+    return f"{ts} 0 {tid} 0 sched:sched_switch prev_pid={tid} prev_comm=t prev_state={state} next_pid=7 next_comm=hog"
+
+
+def into(ts, tid=100):
+    return f"{ts} 0 7 0 sched:sched_switch prev_pid=7 prev_comm=hog prev_state=0 next_pid={tid} next_comm=t"
+
+
+def wake(ts, tid=100, cpu=1, by=0, flags=8):
+    return f"{ts} {cpu} {by} {flags:x} sched:sched_waking pid={tid}"
+
+
+def enter(ts, nr, tid=100):
+    return f"{ts} 0 {tid} 0 raw_syscalls:sys_enter id={nr}"
+
+
+def leave(ts, tid=100):
+    return f"{ts} 0 {tid} 0 raw_syscalls:sys_exit id=-1"
+
+
+def sleep(nr, *inside, begin=2000, asleep=2100, awake=9000, state=1, **kw):
+    return [TASK, mark(1000, "1 begin"), enter(begin, nr), out(asleep, state), *inside, wake(awake, **kw), into(awake + 100),
+            leave(awake + 200), mark(10000, "1 end"), enter(10100, 0)]
+
+
+def block(ts, pid, device, cpu=1, by=0, flags=8):
+    return (f"{ts} {cpu} {by} {flags:x} io_uring_trace:io_uring_block_rq pid={pid} tgid={pid} comm=t dev=vda device_ns={device} ring=0 "
+            f"user_data=0 tag_ns=100 sched_ns=200 queue_mono_ns={ts - device - 300} attribution=0")
+
+
+READ, FSYNC, NANOSLEEP = 0, 74, 35
+CASES = [
+    ("a sleep that nothing explains says the system call", sleep(READ), {"unexplained: read": 6900, "cpu": 100}),
+    ("a sleep the program asked for", sleep(NANOSLEEP), {"sleep: nanosleep": 6900}),
+    ("a block request of its own splits the sleep that it ends",
+     sleep(READ, block(8990, 100, 5000), state=2), {"disk: device": 5000, "disk: sched": 200, "disk: tag": 100}),
+    ("one that ended in another interrupt does not", sleep(READ, block(8990, 100, 5000, cpu=0), state=2), {"unexplained: read": 6900}),
+    ("nor one of another task", sleep(READ, block(8990, 55, 5000), state=2), {"unexplained: read": 6900}),
+    ("nor does it explain a wait for a pipe", sleep(READ, block(8990, 100, 5000)), {"unexplained: read": 6900}),
+    ("what a kernel thread did before it woke it up",
+     sleep(FSYNC, block(8000, 55, 5000), state=2, by=55, flags=0), {"disk: device": 5000}),
+    ("innermost wins: a notifier in a migration",
+     [TASK, mark(1000, "1 begin"), enter(2000, 256),
+      "5000 0 100 0 mm_migrate:mm_migrate_notifier pid=100 tgid=100 comm=t dev= duration_ns=1000 callback=cb module=drv",
+      "6000 0 100 0 mm_migrate:mm_migrate_batch pid=100 tgid=100 comm=t dev= duration_ns=3000 src_node=0 dst_node=1",
+      leave(7000), mark(10000, "1 end"), enter(10100, 0)], {"notifier": 1000, "migration": 2000, "kernel: migrate_pages": 2000}),
+    ("an interval that began before the step counts from its begin",
+     [TASK, enter(500 + 600, 256), mark(3000, "1 begin", 101).replace(" 101 ", " 100 "),
+      "6000 0 100 0 mm_migrate:mm_compaction_stall pid=100 tgid=100 comm=t dev= duration_ns=4500 caller=x order=9",
+      leave(7000), mark(10000, "1 end"), enter(10100, 0)], {"compaction": 3000}),
+    ("a worker's interval is not the thread's",
+     [TASK, mark(1000, "1 begin"),
+      "5000 0 9 0 io_uring_trace:writeback_throttle pid=100 tgid=100 comm=t dev=8:0 pause_ns=3000",
+      mark(10000, "1 end"), enter(10100, 0)], {"user": 9000}),
+    ("suspended by its quota, then waiting for a CPU",
+     [TASK, mark(1000, "1 begin"), "2000 0 100 0 kstall:throttle rq=77", out(2000, 0), "7000 1 0 8 kstall:unthrottle rq=77",
+      into(7500), mark(10000, "1 end"), enter(10100, 0)], {"quota": 5000, "cpu": 500}),
+    ("woken up on the way to sleep",
+     [TASK, mark(1000, "1 begin"), enter(2000, 0), wake(2050), out(2100), "2200 1 0 8 sched:sched_wakeup pid=100", into(5000),
+      leave(5100), mark(10000, "1 end"), enter(10100, 0)], {"unexplained: read": 100, "cpu": 2800}),
+    ("its number is used again by another", sleep(READ) + ["20000 0 1 0 task:task_newtask pid=100 comm=new clone_flags=0"],
+     {"unexplained: read": 6900}),
+]
+
+
+def run(lines, mode="marker"):
+    res = subprocess.run([ENGINE, mode], input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
+    return json.loads(res.stdout) if res.returncode == 0 else {"error": res.stderr, "steps": []}
+
+
+count = failed = 0
+
+
+def result(name, ok, why=""):
+    global count, failed
+    count += 1
+    failed += not ok
+    print(f"{'ok' if ok else 'not ok'} {count} - {name}")
+    if not ok:
+        print("# " + str(why)[:1500])
+
+
+def exact(steps):
+    return all(sum(p["ns"] for p in s["parts"]) == s["duration_ns"] for s in steps)
+
+
+def random_events(n, threads):
+    """A scheduler that makes no sense, in order of time."""
+    random.seed(n)
+    lines, ts = [], 2000
+    for i in range(n):
+        ts += random.randrange(0, 50)
+        tid = 100 + random.randrange(threads)
+        lines.append(random.choice((
+            lambda: out(ts, random.choice((0, 1, 2, 0x100)), tid), lambda: into(ts, tid), lambda: wake(ts, tid), lambda: enter(ts, 0, tid),
+            lambda: leave(ts, tid), lambda: mark(ts, f"{i} begin", tid), lambda: mark(ts, random.randrange(n), tid),
+            lambda: block(max(ts, 6000), tid, random.randrange(4000)),
+            lambda: f"{ts} 0 {tid} 0 mm_migrate:mm_pin pid={tid} tgid={tid} comm=t dev= duration_ns={random.randrange(3000)} caller=c",
+            lambda: f"{ts} 0 {tid} 0 sched:sched_process_exit pid={tid}",
+            lambda: f"{ts} 0 {random.choice((100, tid))} 0 task:task_newtask pid={tid} comm=n clone_flags={random.choice((0, 0x10000))}",
+        ))())
+    return lines
+
+
+print("KTAP version 1")
+print(f"1..{len(CASES) + 6}")
+for name, lines, want in CASES:
+    answer = run(lines)
+    got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
+    good = len(answer["steps"]) == 1 and exact(answer["steps"]) and all(got.get(k) == v for k, v in want.items())
+    result(name, good, f"want {want}, got {got} {answer.get('error', '')}")
+
+lossy = sleep(READ)
+lossy.insert(4, "lost 2500 3000 7")
+answer = run(lossy)
+result("an event was lost: no percentages", answer["steps"] and not answer["steps"][0]["exact"] and answer["steps"][0]["lost"] == 7 and
+       not any("share" in p for p in answer["steps"][0]["parts"]), answer)
+answer = run(lossy + [mark(11000, "2 begin"), mark(12000, "2 end"), enter(12100, 0)])
+result("... and the next step is exact again", [s["exact"] for s in answer["steps"]] == [False, True], answer)
+answer = run([TASK.replace("R -1", "S 0")] + ["2000 0 101 0 raw_syscalls:sys_enter id=1", "9000 0 101 0 raw_syscalls:sys_exit id=1"], "all")
+result("a task that sleeps all the time", answer["steps"] and answer["steps"][0]["parts"][0]["name"] == "unexplained: read", answer)
+for n, threads, mode in ((20000, 7, "marker"), (20000, 400, "every=20us")):
+    answer = run([x for x in random_events(n, threads) if mode == "marker" or "kstall:step" not in x], mode)
+    result(f"{n} events without sense, {threads} threads: parts are the step", len(answer["steps"]) > 20 and exact(answer["steps"]),
+           answer.get("error", len(answer["steps"])))
+answer = run([TASK] + [f"{2000 + i} 0 100 0 task:task_newtask pid={1000 + i} comm=n clone_flags=0" for i in range(10000)] +
+             [f"{20000 + i} 0 {1000 + i} 0 kstall:step text=kstall step {i} begin" for i in range(10000)] +
+             [f"{40000 + i} 0 {1000 + i} 0 kstall:step text=kstall step {i} end" for i in range(10000)])
+result("10,000 threads", len(answer["steps"]) == 10000 and exact(answer["steps"]), answer.get("error", len(answer["steps"])))
+sys.exit(failed > 0)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+# bash completion for kstall
+
+_kstall()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options
+
+	if [ "$COMP_CWORD" = 1 ]; then
+		mapfile -t COMPREPLY < <(compgen -W 'why record diff timeline' -- "$cur")
+		return
+	fi
+	case $prev in
+	--step)
+		mapfile -t COMPREPLY < <(compgen -W 'marker nccl all uprobe:' -- "$cur")
+		return ;;
+	-p | --pid)
+		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$cur")
+		return ;;
+	--comm)
+		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo comm= | sort -u)" -- "$cur")
+		return ;;
+	esac
+	case ${COMP_WORDS[1]} in
+	why) options='-i -p --cgroup --comm --step --every --time --slowest --buffer --json --' ;;
+	record) options='-o -p --cgroup --comm --step --time --buffer --' ;;
+	diff) options='-p --comm --step --every --json' ;;
+	timeline) options='-o -p --comm' ;;
+	esac
+	case $cur in
+	-*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
+	*) mapfile -t COMPREPLY < <(compgen -f -- "$cur") ;;
+	esac
+}
+complete -o filenames -F _kstall kstall

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * profiler_abi.h - what this plugin needs of NCCL's profiler plugin interface
+ *
+ * The layout that NCCL 2.30.7 publishes in plugins/profiler/example/nccl/profiler_v4.h to
+ * profiler_v6.h and describes in plugins/profiler/README.md, declared anew. NCCL looks for
+ * ncclProfiler_v6, then v5, v4 and older ones; RCCL of the same base does, too. As far as this plugin
+ * looks into a descriptor the three versions agree, but for the type: 8 bits in v4, 64 since v5.
+ */
+#ifndef _PROFILER_ABI_H
+#define _PROFILER_ABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* ncclResult_t: what init may fail with is told to the user, and NCCL goes on without the plugin */
+#define NCCL_SUCCESS		0
+#define NCCL_SYSTEM_ERROR	2
+
+/* Event types, bits of the activation mask */
+#define NCCL_PROFILE_COLL	(1 << 1)
+#define NCCL_PROFILE_KERNEL_CH	(1 << 6)
+
+/* ncclDebugLogger_t and two of its constants */
+typedef void (*nccl_log_t)(int level, unsigned long subsystems, const char *file, int line,
+			   const char *fmt, ...);
+#define NCCL_LOG_INFO		3
+#define NCCL_INIT		1UL
+
+/* A collective: the beginning of the union's member "coll" */
+struct nccl_coll {
+	uint64_t seq;
+	const char *func;
+	const void *send;
+	void *recv;
+	size_t count;
+	int root;
+	const char *datatype;
+	uint8_t channels;
+};
+
+/* ncclProfilerEventDescr_v4_t to v6_t, the beginning; of v4's type only the first byte is set */
+struct nccl_event {
+	union {
+		uint8_t type_v4;
+		uint64_t type;
+	};
+	void *parent;
+	int rank;
+	union {
+		struct nccl_coll coll;
+		void *align;
+	};
+};
+
+#define NCCL_PROFILER_COMMON							\
+	int (*start)(void *context, void **handle, struct nccl_event *event);	\
+	int (*stop)(void *handle);						\
+	int (*state)(void *handle, int state, void *args);			\
+	int (*finalize)(void *context)
+
+/* ncclProfiler_v4_t */
+struct nccl_profiler_v4 {
+	const char *name;
+	int (*init)(void **context, int *mask, const char *comm_name, uint64_t comm,
+		    int nodes, int ranks, int rank, nccl_log_t log);
+	NCCL_PROFILER_COMMON;
+};
+
+/* ncclProfiler_v5_t and v6_t */
+struct nccl_profiler_v5 {
+	const char *name;
+	int (*init)(void **context, uint64_t comm, int *mask, const char *comm_name,
+		    int nodes, int ranks, int rank, nccl_log_t log);
+	NCCL_PROFILER_COMMON;
+};
+
+_Static_assert(offsetof(struct nccl_event, parent) == 8, "LP64");
+_Static_assert(offsetof(struct nccl_event, coll.channels) == 80, "as NCCL's compiler lays it out");
+
+#endif /* _PROFILER_ABI_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef KSTALL_UTIL_H
+#define KSTALL_UTIL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t u64;
+typedef int64_t s64;
+typedef uint32_t u32;
+typedef int32_t s32;
+typedef uint16_t u16;
+typedef int16_t s16;
+typedef uint8_t u8;
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
+#define NSEC 1000000000ULL
+
+static inline u64 min_u64(u64 a, u64 b) { return a < b ? a : b; }
+static inline u64 max_u64(u64 a, u64 b) { return a > b ? a : b; }
+
+/* Memory that cannot be had ends the program: one line, exit status 1. */
+void *ks_alloc(size_t bytes);
+void *ks_grow(void *p, size_t *room, size_t want, size_t size);
+char *ks_strdup(const char *s);
+
+/* "kstall: ..." on standard error. ks_die() exits with 1. */
+void ks_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ks_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* Bounded printf that never runs over and always ends in NUL; returns @buf. */
+char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
+u64 ks_parse_time(const char *s);
+
+/* 1234567 to "1.235 ms"; @buf has 32 bytes. */
+char *ks_time(char *buf, u64 ns);
+
+u64 ks_mono_ns(void);
+
+/* Strings that occur often, as numbers. 0 is "". */
+u32 ks_intern(const char *s);
+const char *ks_string(u32 id);
+
+#endif
