@@ -20,7 +20,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
-	install-man uninstall clean deb features check test test-debug test-races \
+	install-kstall install-man uninstall clean deb rpm features check test test-debug test-races \
 	test-neighbours demo bench bench-report help
 
 modules:
@@ -32,9 +32,12 @@ modules:
 dkms:
 	@MAKE='$(MAKE)' scripts/dkms-build '$(KDIR)' $(choices)
 
-# Where INSTALL_MOD_PATH says, as for the kernel's own.
+# Where INSTALL_MOD_PATH says, as for the kernel's own. Distributions' headers say
+# that modules are to be signed, and have no key: kbuild complains of each module.
+# Where that matters, it may.
 modules_install: modules
-	$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' modules_install
+	@$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
+		$$(scripts/no-key '$(KDIR)') modules_install
 
 # Debian 12's headers have another release in config/kernel.release. When a
 # module is to be removed they may be gone.
@@ -64,26 +67,40 @@ by_dkms	:= $(if $(INSTALL_MOD_PATH),,$(shell command -v dkms))
 
 install:
 ifneq ($(by_dkms),)
-	scripts/dkms-install $(if $(filter command,$(firstword $(origin KDIR))),-k '$(release)')
+	@scripts/dkms-install $(if $(filter command,$(firstword $(origin KDIR))),-k '$(release)')
 else
-	$(MAKE) modules_install
-	$(DEPMOD)
+	@echo 'kstall: building the modules for kernel $(release) (about a minute)'
+	@$(MAKE) --no-print-directory modules_install
+	@echo 'kstall: having depmod look at the modules of $(release) (seconds)'
+	@$(DEPMOD)
 endif
-	$(MAKE) install-scripts
+	@echo 'kstall: installing the tools and making their manual pages (seconds)'
+	@$(MAKE) --no-print-directory install-scripts install-kstall
+	@$(if $(INSTALL_MOD_PATH),echo 'kstall: installed below $(INSTALL_MOD_PATH)',cat scripts/next-steps)
 
-# What a person runs: tools/io_uring_lat.bt becomes kstall-io_uring_lat. The
-# doctor gets a list of the modules, as it will have no sources to look at.
+# What a person runs. kstall-io_uring_lat is kstall-tool, which finds io_uring_lat.bt
+# beside itself. The doctor gets a list of the modules, as it will have no sources to look at.
 TOOLS := $(wildcard tools/*.bt) tools/ibv-offsets
 
 install-scripts:
-	@for f in $(TOOLS); do \
-		install -D -m 755 $$f $(bin)/kstall-$$(basename $$f .bt) || exit; \
+	@install -d $(bin) $(share)/kstall
+	@install -m 755 -t $(share)/kstall $(wildcard tools/*.bt) tools/kstall-tool
+	@for f in $(wildcard tools/*.bt); do \
+		ln -sf ../share/kstall/kstall-tool $(bin)/kstall-$$(basename $$f .bt) || exit; \
 	done
-	@install -D -m 755 tools/kstall-doctor $(bin)/kstall-doctor
-	@install -d $(share)/kstall
+	@install -m 755 tools/ibv-offsets $(bin)/kstall-ibv-offsets
+	@install -m 755 tools/kstall-doctor $(bin)/kstall-doctor
 	@scripts/events-doc --list > $(share)/kstall/modules
 	@if command -v python3 >/dev/null; then $(MAKE) --no-print-directory install-man; \
 	else echo 'no python3: no manual pages'; fi
+
+# The program; without its libraries a line says what it needs, and the rest is installed all the same.
+install-kstall:
+	@! $(MAKE) -s --no-print-directory -C tools/kstall check-libs || { \
+		$(MAKE) -s --no-print-directory -C tools/kstall kstall && \
+		install -D -m 755 -t $(bin) tools/kstall/kstall && \
+		install -D -m 644 -t $(share)/man/man8 tools/kstall/*.8 && \
+		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall; }
 
 install-man:
 	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
@@ -92,10 +109,13 @@ install-man:
 
 uninstall:
 	rm -f $(patsubst %,$(bin)/kstall-%,$(basename $(notdir $(TOOLS)))) \
-		$(bin)/kstall-doctor
+		$(bin)/kstall-doctor $(bin)/kstall
 	rm -rf $(share)/kstall
+	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
 		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
+	@! [ -d $(share)/bash-completion/completions ] || rmdir --ignore-fail-on-non-empty \
+		$(share)/bash-completion/completions $(share)/bash-completion
 ifneq ($(by_dkms),)
 	scripts/dkms-install -r
 endif
@@ -108,10 +128,15 @@ clean:
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name '.*.d' -o -name '*.o.d' -o -name modules.order \
 		-o -name Module.symvers \) -exec rm -f {} +
+	@$(MAKE) -s -C tools/kstall clean
 
 # kstall-dkms and kstall-tools, in dist/; needs debhelper and dh-sequence-dkms.
 deb:
 	@scripts/deb
+
+# kstall-dkms and kstall-tools for RHEL, Fedora and the like, in dist/; needs rpmbuild.
+rpm:
+	@scripts/rpm
 
 check:
 	@scripts/check '$(KDIR)' $(choices)
@@ -149,6 +174,7 @@ help:
 	@echo 'make modules_install    only the modules, below INSTALL_MOD_PATH'
 	@echo 'make uninstall          remove what install installed'
 	@echo 'make deb                build the Debian packages, in dist/'
+	@echo 'make rpm                build the RPM packages, in dist/'
 	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the tests'
