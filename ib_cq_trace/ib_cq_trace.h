@@ -131,8 +131,8 @@ struct iq_overflow {
  * @port: of the device
  * @nr: requests with this id in @wr, oldest first: they complete in order
  * @lost: those posted after them
- * @wr: when ib_post_send() was called, the cgroup of the process that did, 0 if none, bytes to
- *	transfer and enum ib_wr_opcode
+ * @wr: when ib_post_send() was called, the thread in whose system call that was and its cgroup, 0 if
+ *	none, bytes to transfer and enum ib_wr_opcode
  */
 struct iq_post {
 	const struct ib_qp *qp;
@@ -145,7 +145,8 @@ struct iq_post {
 		u64 post_ns;
 		u64 cgroup_id;
 		u32 bytes;
-		u32 opcode;
+		u32 opcode : 8;
+		u32 pid : 24;	/* PID_MAX_LIMIT is 2^22 */
 	} wr[IQ_SAME_ID];
 };
 

@@ -181,6 +181,7 @@ struct kstall_ib_wc {
  * @port: of the device
  * @opcode: enum ib_wr_opcode
  * @cq_id: restrack id of its CQ
+ * @post_pid: thread in whose system call it was posted, 0: none
  */
 struct kstall_ib_wr {
 	struct kstall_id id;
@@ -188,6 +189,7 @@ struct kstall_ib_wr {
 	u32 port;
 	u32 opcode;
 	u32 cq_id;
+	s32 post_pid;
 };
 
 /**
@@ -468,6 +470,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  * @bytes: sum of its scatter/gather list
  * @status: enum ib_wc_status
  * @latency_ns: from ib_post_send() to ib_poll_cq()
+ * @post_pid: thread in whose system call it was posted; 0 if by a kernel thread or an interrupt
  *
  * Arguments: latency_ns, qp_num, bytes, status, struct.
  * Parameter: ib_wr_latency_min_ns.
@@ -492,6 +495,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__field(u64, bytes)
 		__field(u8, status)
 		__field(u64, latency_ns)
+		__field(s32, post_pid)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -503,11 +507,12 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__entry->bytes = bytes;
 		__entry->status = status;
 		__entry->latency_ns = latency_ns;
+		__entry->post_pid = w->post_pid;
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu post_pid=%d",
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_opcode(__entry->opcode), __entry->bytes,
-		  iq_show_status(__entry->status), __entry->latency_ns)
+		  iq_show_status(__entry->status), __entry->latency_ns, __entry->post_pid)
 );
 
 /**

@@ -208,7 +208,7 @@ static void iq_drop_dead(struct iq_post *post, u64 dead_ns)
 }
 
 static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 now,
-		      u64 cgroup_id)
+		      const struct task_struct *poster, u64 cgroup_id)
 {
 	struct kstall_slot slot;
 	struct iq_post *post;
@@ -241,6 +241,7 @@ static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 n
 		new = &post->wr[post->nr++];
 		new->post_ns = now;
 		new->cgroup_id = cgroup_id;
+		new->pid = poster ? poster->pid : 0;
 		new->opcode = wr->opcode;
 		new->bytes = 0;
 		for (i = 0; i < wr->num_sge; i++)
@@ -287,9 +288,9 @@ static bool iq_unpost(const struct ib_qp *qp, u64 wr_id, bool newest, struct iq_
  * For whom a kernel user posts: the process whose system call this is. A kernel thread does not
  * know it any more.
  */
-static u64 iq_poster_cgroup(void)
+static struct task_struct *iq_poster(void)
 {
-	return in_task() && !(current->flags & PF_KTHREAD) ? kstall_cgroup_id(current) : 0;
+	return in_task() && !(current->flags & PF_KTHREAD) ? current : NULL;
 }
 
 /*
@@ -304,13 +305,15 @@ bool iq_post_enter(void *data, struct pt_regs *regs)
 	const struct ib_send_wr *wr = (void *)regs_get_kernel_argument(regs, 1);
 	struct iq_post_call *call = data;
 	u64 now = kstall_now(), cgroup_id;
+	struct task_struct *poster;
 
 	if (!wr || !iq_is_followed(qp))
 		return false;
-	cgroup_id = iq_poster_cgroup();
+	poster = iq_poster();
+	cgroup_id = poster ? kstall_cgroup_id(poster) : 0;
 	for (; wr; wr = wr->next) {
 		if (iq_signaled(qp, wr))
-			iq_posted(qp, wr, now, cgroup_id);
+			iq_posted(qp, wr, now, poster, cgroup_id);
 	}
 	call->qp = qp;
 	call->bad_wr = (void *)regs_get_kernel_argument(regs, 2);
@@ -365,7 +368,7 @@ static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, stru
 		who.cgroup_id = wr.cgroup_id;
 	w = (struct kstall_ib_wr){
 		.id = iq_id(cq->device, &who), .user = iq_user(&cq->res), .port = post.port,
-		.opcode = wr.opcode, .cq_id = cq->res.id,
+		.opcode = wr.opcode, .cq_id = cq->res.id, .post_pid = wr.pid,
 	};
 	trace_ib_wr_latency(e->latency_ns, post.qp_num, wr.bytes, wc->status, &w);
 	return true;

@@ -66,7 +66,11 @@ static int fits(const struct ks_done *d, const struct ks_event *ev, const struct
 		return 0;
 	if (d->layer == KS_IO_URING)
 		return mine && in_io_uring(t) ? 2 : 0;
-	if (!t->uninterruptible || ks_syscall_sleeps(t->syscall))
+	if (ks_syscall_sleeps(t->syscall))
+		return 0;
+	if (d->layer == KS_RDMA)
+		return mine ? 2 : 0;
+	if (!t->uninterruptible)
 		return 0;
 	return mine ? 2 : 1;
 }
@@ -241,4 +245,21 @@ void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 		ks_thread_enter(e, t, ev->ts, t->state);
 		finish_own(t, &d, submit);
 	}
+}
+
+/*
+ * ib_wr_latency: ... latency_ns, 5 qp_num 6 opcode 7 user 8 post_pid. The queue pair is the
+ * kernel's; who posted it may wait for it.
+ */
+void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_done d = { .pid = ev->num[8], .layer = KS_RDMA };
+	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
+	char track[96], name[32], buf[160];
+
+	ks_fmt(track, sizeof(track), "QP %u of %s", (u32)ev->num[5], ev->str[3]);
+	d.culprit = ks_intern(ks_fmt(buf, sizeof(buf), "%s (%s)", track, ev->str[7]));
+	phase(&d, "request", begin, ev->ts - begin);
+	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)ev->num[6]), begin, &d);
+	ks_done_note(e, ev, &d);
 }

@@ -27,7 +27,8 @@ const struct ks_type ks_types[] = {
 	{ "kstall", "step_null", ks_on_mark, { "text" } },
 	{ "kstall", "call", ks_on_call, { "__probe_ip" } },
 	{ "kstall", "throttle", ks_on_throttle, { "rq" } },
-	{ "kstall", "throttle_self", ks_on_throttle, { "nothing" } },
+	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq" } },
+	{ "kstall", "throttle_self", ks_on_throttle_self, { "nothing" } },
 	{ "kstall", "unthrottle", ks_on_unthrottle, { "rq" } },
 
 	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,
@@ -95,7 +96,8 @@ const struct ks_type ks_types[] = {
 	OWN("ib_cq", "ib_mr_reg", "duration_ns", KS_INTERVAL, KS_MR_REG, NULL,
 	    "{5} bytes on {3}", "bytes"),
 	OWN("ib_cq", "ib_odp_fault", "duration_ns", KS_INTERVAL, KS_ODP, NULL, "{3}"),
-	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency, { ID, "latency_ns", "qp_num", "opcode" } },
+	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency, 
+	  { ID, "latency_ns", "qp_num", "opcode", "user", "post_pid" } },
 	{ "ib_cq", "ib_comp_channel", ks_on_comp_channel, { ID, "wait_ns", "cq_id" } },
 };
 

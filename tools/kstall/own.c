@@ -67,15 +67,3 @@ void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev)
 		ks_intern(ks_fmt(buf, sizeof(buf), "cq %u of %s", (u32)ev->num[5], ev->str[3]));
 	ks_carve(e, t, max_u64(t->call_begin, t->ready), ev->ts, KS_ASLEEP, what);
 }
-
-/* ib_wr_latency: ... latency_ns, 5 qp_num 6 opcode: of kernel users, who wait without a name. */
-void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
-{
-	char track[96], name[32];
-
-	if (!e->elsewhere)
-		return;
-	ks_fmt(track, sizeof(track), "QP %u of %s", (u32)ev->num[5], ev->str[3]);
-	e->elsewhere(e, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)ev->num[6]),
-		     begin_of(ev, ev->num[4]), ev->ts, 0);
-}
