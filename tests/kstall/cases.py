@@ -45,7 +45,12 @@ def block(ts, pid, device, cpu=1, by=0, flags=8):
             f"user_data=0 tag_ns=100 sched_ns=200 queue_mono_ns={ts - device - 300} attribution=0")
 
 
-READ, FSYNC, NANOSLEEP = 0, 74, 35
+def request(ts, poster, ns, cpu=1, by=0, flags=8):
+    return (f"{ts} {cpu} {by} {flags:x} ib_cq:ib_wr_latency pid=0 tgid=0 comm= dev=mlx5_0 latency_ns={ns} qp_num=17 opcode=0 user=nvme_rdma "
+            f"post_pid={poster}")
+
+
+READ, WRITE, FSYNC, NANOSLEEP = 0, 1, 74, 35
 CASES = [
     ("a sleep that nothing explains says the system call", sleep(READ), {"unexplained: read": 6900, "cpu": 100}),
     ("a sleep the program asked for", sleep(NANOSLEEP), {"sleep: nanosleep": 6900}),
@@ -54,6 +59,12 @@ CASES = [
     ("one that ended in another interrupt does not", sleep(READ, block(8990, 100, 5000, cpu=0), state=2), {"unexplained: read": 6900}),
     ("nor one of another task", sleep(READ, block(8990, 55, 5000), state=2), {"unexplained: read": 6900}),
     ("nor does it explain a wait for a pipe", sleep(READ, block(8990, 100, 5000)), {"unexplained: read": 6900}),
+    ("a work request that the thread posted, until the sleep it ends", sleep(WRITE, request(8990, 100, 6000)),
+     {"rdma: request": 6000, "rdma: wait": 900}),
+    ("not one that another thread posted", sleep(WRITE, request(8990, 101, 6000)), {"unexplained: write": 6900}),
+    ("nor one that nobody posted", sleep(WRITE, request(8990, 0, 6000)), {"unexplained: write": 6900}),
+    ("nor one that was complete before the sleep", 
+     [*sleep(WRITE)[:3], request(2050, 100, 500), *sleep(WRITE)[3:]], {"unexplained: write": 6900}),
     ("what a kernel thread did before it woke it up",
      sleep(FSYNC, block(8000, 55, 5000), state=2, by=55, flags=0), {"disk: device": 5000}),
     ("innermost wins: a notifier in a migration",
@@ -69,6 +80,12 @@ CASES = [
      [TASK, mark(1000, "1 begin"),
       "5000 0 9 0 io_uring_trace:writeback_throttle pid=100 tgid=100 comm=t dev=8:0 pause_ns=3000",
       mark(10000, "1 end"), enter(10100, 0)], {"user": 9000}),
+    ("since 6.18: it suspends itself, until its queue is no longer throttled",
+     [TASK, mark(1000, "1 begin"), "1900 0 7 0 kstall:throttle_rq rq=55", "2000 0 100 0 kstall:throttle_self nothing=0", out(2000, 0),
+      "7000 1 3 0 kstall:unthrottle rq=55", into(7500), mark(10000, "1 end"), enter(10100, 0)], {"quota": 5000, "cpu": 500}),
+    ("since 6.18: its queue had runtime again, and it was others' turn later",
+     [TASK, mark(1000, "1 begin"), "1800 0 7 0 kstall:throttle_rq rq=55", "1900 1 3 0 kstall:unthrottle rq=55",
+      "2000 0 100 0 kstall:throttle_self nothing=0", out(3000, 0), into(7500), mark(10000, "1 end"), enter(10100, 0)], {"cpu": 4500}),
     ("suspended by its quota, then waiting for a CPU",
      [TASK, mark(1000, "1 begin"), "2000 0 100 0 kstall:throttle rq=77", out(2000, 0), "7000 1 0 8 kstall:unthrottle rq=77",
       into(7500), mark(10000, "1 end"), enter(10100, 0)], {"quota": 5000, "cpu": 500}),

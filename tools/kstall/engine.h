@@ -96,6 +96,14 @@ struct ks_context {
 	u32 next;
 };
 
+/* Queues that are throttled now: the last so many. */
+#define KS_THROTTLED 64
+
+struct ks_throttled {
+	u64 rq;
+	int cpu;
+};
+
 struct ks_scope {
 	const s32 *pids;
 	size_t nr_pids;
@@ -141,6 +149,9 @@ struct ks_engine {
 	struct ks_unseen *unseen;
 	size_t nr_unseen, room_unseen;
 	struct ks_job *jobs;	/* of GPUs */
+	struct ks_throttled throttled[KS_THROTTLED];
+	size_t nr_throttled;
+	bool has_throttled;	/* there ever was one */
 };
 
 void ks_engine_init(struct ks_engine *e);
@@ -191,6 +202,8 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_throttle_rq(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_throttle_self(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_unthrottle(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_print(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_mark(struct ks_engine *e, const struct ks_event *ev);

@@ -17,9 +17,10 @@
  * CONFIG_KPROBE_EVENTS_ON_NOTRACE do not let tracing_mark_write() be probed: then all writes are
  * looked at, those of other tasks only as far as to see whose they are.
  *
- * Quota: 6.18 and later tell of the thread, before of the queue.
+ * Quota: since 6.18 it is the thread that suspends itself, on its way to user mode, if its queue
+ * is still throttled then; before, it is the queue.
  */
-enum { MARKER, NULL_MARKER, ANY_WRITE, THROTTLE, UNTHROTTLE, THROTTLE_SELF };
+enum { MARKER, NULL_MARKER, ANY_WRITE, THROTTLE, UNTHROTTLE, THROTTLE_RQ, THROTTLE_SELF };
 
 static const struct {
 	const char *name, *function, *args;
@@ -29,6 +30,7 @@ static const struct {
 	[ANY_WRITE] = { "step", "vfs_write", "text=+0($arg2):ustring" },
 	[THROTTLE] = { "throttle", "throttle_cfs_rq", "rq=$arg1" },
 	[UNTHROTTLE] = { "unthrottle", "unthrottle_cfs_rq", "rq=$arg1" },
+	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", "rq=$arg1" },
 	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "nothing=0" },
 };
 
@@ -151,10 +153,8 @@ void ks_probes_add(const struct ks_options *o)
 		marker_seen = add_kprobe(ANY_WRITE);
 	else
 		add_kprobe(NULL_MARKER);
-	if (!add_kprobe(THROTTLE_SELF)) {
-		add_kprobe(THROTTLE);
-		add_kprobe(UNTHROTTLE);
-	}
+	add_kprobe(add_kprobe(THROTTLE_SELF) ? THROTTLE_RQ : THROTTLE);
+	add_kprobe(UNTHROTTLE);
 	if (o->by == KS_BY_CALL)
 		add_uprobe(o->binary, o->symbol);
 }

@@ -66,7 +66,7 @@ static struct tracefs_instance *make_buffer(const char *what, size_t kib)
 /* Where another's time is looked for, and where only the job's own. */
 static int buffer_of(const struct ks_type *t)
 {
-	if (!strcmp(t->name, "unthrottle"))
+	if (!strcmp(t->name, "unthrottle") || !strcmp(t->name, "throttle_rq"))
 		return KS_ALL;
 	return t->fields[1] && !strcmp(t->fields[1], "tgid") ? KS_ALL : KS_JOB;
 }

@@ -358,20 +358,69 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 	t->first = true;
 }
 
+static void suspend(struct ks_engine *e, s32 tid, u64 rq)
+{
+	struct ks_thread *t = ks_thread_find(e, tid);
+
+	if (t && followed(e, t) && t->state == KS_ON_CPU)
+		t->throttle_rq = rq;
+}
+
 /*
- * Whose runtime ran out is the thread that is current, and it is switched away although it could
- * run. rq 1: the kernel (6.18 and later) tells it of the thread, not of its queue.
+ * throttle: rq. Whose runtime ran out is the thread that is current, and it is switched away
+ * although it could run.
  */
 void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	suspend(e, ev->pid, ev->num[0]);
+}
 
-	if (t && followed(e, t) && t->state == KS_ON_CPU)
-		t->throttle_rq = ev->num[0] ? ev->num[0] : 1;
+/* throttle_rq: rq, of anybody */
+void ks_on_throttle_rq(struct ks_engine *e, const struct ks_event *ev)
+{
+	if (e->nr_throttled == KS_THROTTLED)
+		memmove(e->throttled, e->throttled + 1,
+			--e->nr_throttled * sizeof(*e->throttled));
+	e->throttled[e->nr_throttled++] = (struct ks_throttled){ ev->num[0], ev->cpu };
+	e->has_throttled = true;
+}
+
+/* The queue that was throttled last, on this CPU if any was: another CPU may have done it. */
+static u64 throttled_here(const struct ks_engine *e, int cpu)
+{
+	for (size_t i = e->nr_throttled; i-- > 0;) {
+		if (e->throttled[i].cpu == cpu)
+			return e->throttled[i].rq;
+	}
+	return e->nr_throttled ? e->throttled[e->nr_throttled - 1].rq : 0;
+}
+
+/*
+ * throttle_self: the thread suspends itself (throttle_cfs_rq_work()); unless its queue has got
+ * runtime again meanwhile, then it goes on, and may be switched away for others later.
+ */
+void ks_on_throttle_self(struct ks_engine *e, const struct ks_event *ev)
+{
+	u64 rq = throttled_here(e, ev->cpu);
+
+	if (rq || !e->has_throttled)
+		suspend(e, ev->pid, rq ? rq : 1);
+}
+
+static void no_longer_throttled(struct ks_engine *e, u64 rq)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->nr_throttled; i++) {
+		if (e->throttled[i].rq != rq)
+			e->throttled[n++] = e->throttled[i];
+	}
+	e->nr_throttled = n;
 }
 
 void ks_on_unthrottle(struct ks_engine *e, const struct ks_event *ev)
 {
+	no_longer_throttled(e, ev->num[0]);
 	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
 		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
 			if (t->state != KS_QUOTA || t->throttle_rq != ev->num[0])
