@@ -4,7 +4,7 @@
 # once: the reader is the same
 # requires: python3
 . ../lib.sh
-plan 5
+plan 6
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -15,4 +15,7 @@ t_ok "a recording" $kstall record -o "$work/trace.dat" -b 64 --step marker -- ./
 t_ok "why reads it" $kstall why -i "$work/trace.dat" --json
 t_eq "a file that is none" "$(head -c 5000 /dev/zero >"$work/zero"; $kstall why -i "$work/zero" 2>"$work/err"; echo "$? $(wc -l <"$work/err")")" "1 1"
 t_eq "why: spoilt ones" "$(./fuzz.py "$(at_length 80 12)" "$work/trace.dat" $kstall why -i '{}' --json)" ""
-t_eq "diff: spoilt ones" "$(./fuzz.py "$(at_length 20 4)" "$work/trace.dat" $kstall diff "$work/trace.dat" '{}')" ""
+# with what notices each access outside of its memory
+[ -x asan/kstall ] || bail "no asan/kstall"
+t_eq "why, watched: spoilt ones" "$(./fuzz.py "$(at_length 60 8)" "$work/trace.dat" asan/kstall why -i '{}' --json)" ""
+t_eq "diff, watched: spoilt ones" "$(./fuzz.py "$(at_length 20 4)" "$work/trace.dat" asan/kstall diff "$work/trace.dat" '{}')" ""

@@ -93,14 +93,12 @@ static void counted(struct ks_engine *e, const char *name, s64 value)
 
 static void step_done(struct ks_engine *e, struct ks_step *s)
 {
-	struct timeline *tl = e->priv;
 	char track[96], name[80];
 
 	if (e->by != KS_BY_EVERY) {
 		ks_fmt(track, sizeof(track), "%ss of %s/%d", s->kind, s->comm, s->tid);
 		elsewhere(e, track, ks_fmt(name, sizeof(name), "%s %s", s->kind, s->id), s->begin,
 			  s->end, 0);
-		(void)tl;
 	}
 	ks_step_free(s);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A recording in trace-cmd's format, through trace-cmd's library. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@ struct cpu_stream {
 	struct ks_stream s;
 	struct tracecmd_input *handle;
 	struct tep_record *record;
+	u64 offset;		/* of the record in the file */
 	int cpu;
 };
 
@@ -25,6 +27,7 @@ struct ks_file {
 	int nr_streams;
 	struct ks_decoder *decoder;
 	struct ks_merge merge;
+	u64 started, shown;	/* our own time, for the progress line */
 };
 
 static bool next_record(struct ks_stream *s, struct ks_record *r)
@@ -36,6 +39,10 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 	cs->record = tracecmd_read_data(cs->handle, cs->cpu);
 	if (!cs->record)
 		return false;
+	/* In a damaged page the library may find one without length, and that for ever. */
+	if (cs->record->offset <= cs->offset)
+		ks_die("the recording is damaged: CPU %d's records do not go on", cs->cpu);
+	cs->offset = cs->record->offset;
 	r->ts = cs->record->ts;
 	r->cpu = cs->cpu;
 	r->data = cs->record->data;
@@ -88,19 +95,39 @@ static void on_lost(void *priv, u64 from, u64 to, u64 nr)
 	ks_engine_lost(priv, from, to, nr);
 }
 
+/* A line for who waits at a terminal, from the second second on. */
+static void progress(struct ks_file *f, const struct ks_engine *e)
+{
+	u64 now = ks_mono_ns();
+
+	if (now - f->shown < NSEC || !isatty(STDERR_FILENO))
+		return;
+	f->shown = now;
+	fprintf(stderr, "\r# reading: %.1f million events so far, %llu s ", e->events / 1e6,
+		(unsigned long long)((now - f->started) / NSEC));
+}
+
+#define LOOK_EVERY 65536	/* events */
+
 void ks_file_run(struct ks_file *f, struct ks_engine *e)
 {
 	struct ks_record r;
 	struct ks_event ev;
 
+	f->started = f->shown = ks_mono_ns();
 	f->merge.lost = on_lost;
 	f->merge.priv = e;
 	for (int i = 0; i < f->nr_streams; i++)
 		ks_merge_add(&f->merge, &f->streams[i].s);
 	while (ks_merge_next(&f->merge, UINT64_MAX, &r)) {
-		if (ks_decode(f->decoder, &r, &ev))
-			ks_engine_feed(e, &ev);
+		if (!ks_decode(f->decoder, &r, &ev))
+			continue;
+		ks_engine_feed(e, &ev);
+		if (!(e->events % LOOK_EVERY))
+			progress(f, e);
 	}
+	if (f->shown != f->started)
+		fputs("\r\033[K", stderr);
 	ks_engine_finish(e, 0);
 }
 
