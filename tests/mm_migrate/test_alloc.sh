@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: a fault or a driver that does not get a large piece of memory, or waits for compaction, is told as often as the kernel counts it
 . ./lib.sh
-plan 19
+plan 21
 
 fallback=mm_thp_fallback stall=mm_compaction_stall
 thp=/sys/kernel/mm/transparent_hugepage
@@ -64,6 +64,26 @@ t_eq "as often as the kernel counts it" "$(ev_n $stall "f[\"result\"] != \"skipp
 asked="f[\"pid\"] == $pid && f[\"order\"] == 9"
 t_eq "who asked" "$(ev_get $stall caller "$asked" | sort -u) $(ev_get $stall caller_module "$asked" | sort -u)" "mock_alloc_piece mock_mm"
 t_eq "how long" "$(ev_n $stall 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $stall)"
+
+# What `kstall why` makes of such a program: all its time, and of that the stalls, but for what is told more closely inside them.
+kstall=../../tools/kstall/kstall
+if [ -x $kstall ]; then
+	$kstall record -b 2048 -o "$work/trace.dat" -- ./mm alloc 9 10 1 >"$work/out" 2>"$work/record" || bail "record: $(tail -n 3 "$work/record")"
+	pid=$(said pid)
+	$kstall why -i "$work/trace.dat" --step all --json >"$work/json"
+	stalls=$(trace-cmd report -i "$work/trace.dat" 2>/dev/null | grep "mm_compaction_stall.* pid=$pid " | grep -oP ' duration_ns=\K\d+' | awk '{ n += $1 } END { print n + 0 }')
+	read -r exact whole parts inside < <(python3 -c '
+import json, sys
+s = max(json.load(open(sys.argv[1]))["steps"], key=lambda s: s["pid"] == int(sys.argv[2]))
+def of(*layers): return sum(p["ns"] for p in s["parts"] if p["layer"] in layers)
+inside, stalls = of("compaction", "migration", "notifier", "tlb"), int(sys.argv[3])
+# while it could not run it was not in there
+print(s["exact"], s["duration_ns"], sum(p["ns"] for p in s["parts"]), max(inside, min(inside + of("cpu"), stalls)))' "$work/json" "$pid" "$stalls")
+	t_eq "kstall why: the parts are the whole" "$exact $parts" "True $whole"
+	t_range "kstall why: compaction is as long as the stalls (percent; $stalls ns)" $((100 * inside / (stalls + !stalls))) 95 110
+else
+	for what in "the parts are the whole" "compaction is as long as the stalls"; do t_skip "kstall why: $what" "kstall is not built here"; done
+fi
 
 touch "$work/over"
 wait $hog

@@ -26,7 +26,7 @@ causes() {
 	quiet /proc/sys/kernel/numa_balancing 0
 	quiet /proc/sys/vm/compaction_proactiveness 0
 	quiet /proc/sys/kernel/task_delayacct 1
-	# taking all large pieces of memory takes an emulated machine longer than a step, and may leave nothing to compact
+	# ../mm_migrate/test_alloc.sh has it: taking all large pieces of memory takes an emulated machine longer than a step
 	why+=("compaction: trainer cannot provoke it at will")
 	load mock_gpu
 	causes+=,gpu_dependency,gpu_ring,gpu_running
