@@ -6,6 +6,7 @@ KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 bin	= $(DESTDIR)$(PREFIX)/bin
 share	= $(DESTDIR)$(PREFIX)/share
+units	= $(DESTDIR)$(PREFIX)/lib/systemd/system
 INSTALL_MOD_PATH ?= $(DESTDIR)
 # Others than this directory's make read it, too.
 override INSTALL_MOD_PATH := $(abspath $(INSTALL_MOD_PATH))
@@ -100,7 +101,9 @@ install-kstall:
 		$(MAKE) -s --no-print-directory -C tools/kstall kstall && \
 		install -D -m 755 -t $(bin) tools/kstall/kstall && \
 		install -D -m 644 -t $(share)/man/man8 tools/kstall/*.8 && \
-		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall; }
+		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall && \
+		install -D -m 644 -t $(units) packaging/systemd/kstall-recorder.service && \
+		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(units)/kstall-recorder.service; }
 
 install-man:
 	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
@@ -111,7 +114,8 @@ uninstall:
 	rm -f $(patsubst %,$(bin)/kstall-%,$(basename $(notdir $(TOOLS)))) \
 		$(bin)/kstall-doctor $(bin)/kstall
 	rm -rf $(share)/kstall
-	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8
+	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8 \
+		$(units)/kstall-recorder.service
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
 		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
 	@! [ -d $(share)/bash-completion/completions ] || rmdir --ignore-fail-on-non-empty \

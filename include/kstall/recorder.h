@@ -8,7 +8,10 @@
  * (trace_instance=kstall) has not, and it outlives the module; but unloading a module that
  * has recorded makes the kernel clear the instance (trace_module_remove_events()).
  *
- * The clock of an instance cannot be set from a module: write "mono" to its trace_clock.
+ * The clock of an instance cannot be set from a module: write "mono" to its trace_clock, or have
+ * `kstall recorder start` do it. In memory that survives a reboot (trace_instance=kstall@...) what is
+ * enabled from here neither clears nor keeps apart what the last boot recorded: ^traceoff keeps
+ * the ring off until that is saved (Documentation/recorder.md).
  */
 #ifndef _KSTALL_RECORDER_H
 #define _KSTALL_RECORDER_H

@@ -10,6 +10,7 @@
 
 #include "command.h"
 #include "datfile.h"
+#include "recorder.h"
 #include "session.h"
 
 struct recording {
@@ -98,26 +99,12 @@ static const char *const *systems(void)
 
 static u64 lost(struct recording *r)
 {
-	char file[64], *text;
+	struct ks_ring_stats stats;
 	u64 sum = 0;
-	int n;
 
 	for (int b = 0; b < KS_BUFFERS; b++) {
-		for (int c = 0; c < r->s.cpus; c++) {
-			const char *names[] = { "overrun: ", "dropped events: " };
-
-			text = tracefs_instance_file_read(
-				r->s.buffer[b],
-				ks_fmt(file, sizeof(file), "per_cpu/cpu%d/stats", c), &n);
-			for (int i = 0; text && i < 2; i++) {
-				char *at = strstr(text, names[i]);
-
-				/* "commit overrun:" is another, and always 0 */
-				if (at)
-					sum += strtoull(at + strlen(names[i]), NULL, 10);
-			}
-			free(text);
-		}
+		ks_ring_stats(r->s.buffer[b], &stats);
+		sum += stats.lost;
 	}
 	return sum;
 }

@@ -9,6 +9,7 @@
 #include "command.h"
 #include "live.h"
 #include "options.h"
+#include "recorder.h"
 #include "report.h"
 #include "source.h"
 
@@ -85,6 +86,39 @@ static void refresh(struct ks_report *r, struct ks_engine *e)
 	fflush(stdout);
 }
 
+/* With --snapshot N: of a step that is longer than N times the median of those before it. */
+#define STEPS_BEFORE 5
+static struct {
+	struct ks_rec_config config;
+	u64 *ns;		/* sorted */
+	size_t nr, room, times;
+} usual;
+
+static void judge_steps(size_t times)
+{
+	struct ks_armed armed;
+
+	usual.times = times;
+	ks_rec_configure(&usual.config, NULL);
+	ks_rec_require(&usual.config, &armed);
+	ks_armed_free(&armed);
+}
+
+static void judge_step(u64 ns)
+{
+	size_t i = usual.nr;
+
+	if (usual.nr >= STEPS_BEFORE && ns / usual.times > usual.ns[usual.nr / 2] &&
+	    ks_rec_snapshot(&usual.config, "step", false, NULL))
+		ks_warn("a step took more than %zu times the median: copied what was before it to %s",
+			usual.times, usual.config.dir);
+	usual.ns = ks_grow(usual.ns, &usual.room, usual.nr + 1, sizeof(*usual.ns));
+	for (; i && usual.ns[i - 1] > ns; i--)
+		usual.ns[i] = usual.ns[i - 1];
+	usual.ns[i] = ns;
+	usual.nr++;
+}
+
 /* For a pipe: a line a step, when it is complete. */
 static void stream_step(struct ks_engine *e, struct ks_step *s)
 {
@@ -92,6 +126,8 @@ static void stream_step(struct ks_engine *e, struct ks_step *s)
 
 	if (r->stream)
 		ks_print_line(stdout, s);
+	if (usual.times)
+		judge_step(s->end - s->begin);
 	ks_report_step(e, s);
 }
 
@@ -151,10 +187,12 @@ static int why_live(struct ks_options *o)
 int ks_cmd_why(int argc, char **argv)
 {
 	struct ks_options o = { .slowest = 3 };
-	int first = ks_options(&o, argc, argv, "pgcseinjbt");
+	int first = ks_options(&o, argc, argv, "pgcseinjbtS");
 
 	if (first < argc)
 		o.command = argv + first;
+	if (o.input && o.snapshot)
+		ks_die("why -i: --snapshot is of what goes on now");
 	if (o.input && (o.command || o.cgroup))
 		ks_die("why -i: a recording has no %s",
 		       o.command ? "command to start" : "cgroups: give -p or --comm");
@@ -165,5 +203,7 @@ int ks_cmd_why(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
+	if (o.snapshot)
+		judge_steps(o.snapshot);
 	return why_live(&o);
 }

@@ -173,19 +173,23 @@ static void put_buffer(struct out *o, const struct ks_dat_buffer *b, int cpus)
 	}
 }
 
-void ks_dat_write(const char *name, const char *const *systems, int cpus,
-		  const struct ks_dat_buffer *buffers, int nr_buffers)
+void ks_dat_head(FILE *f, const char *name, const char *const *systems)
 {
-	struct out o = { name, fopen(name, "w") };
-	u64 options, at[8] = { 0 };
+	struct out o = { name, f };
 
-	if (!o.f)
-		ks_die("%s: %s", name, strerror(errno));
 	put_header(&o);
 	put_formats(&o, systems);
 	put4(&o, 0);			/* no kallsyms: no event has an address to be named */
 	put_file(&o, "printk_formats", true);
 	put_file(&o, "saved_cmdlines", false);
+}
+
+void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer *buffers,
+		 int nr_buffers)
+{
+	struct out o = { name, f };
+	u64 options, *at = ks_alloc(nr_buffers * sizeof(*at));
+
 	put4(&o, cpus);
 	options = tell(&o);
 	put_options(&o, buffers, nr_buffers, at);
@@ -201,6 +205,18 @@ void ks_dat_write(const char *name, const char *const *systems, int cpus,
 		ks_die("%s: %s", name, strerror(errno));
 	seek(&o, options);
 	put_options(&o, buffers, nr_buffers, at);
-	if (fclose(o.f))
+	free(at);
+}
+
+void ks_dat_write(const char *name, const char *const *systems, int cpus,
+		  const struct ks_dat_buffer *buffers, int nr_buffers)
+{
+	FILE *f = fopen(name, "w");
+
+	if (!f)
+		ks_die("%s: %s", name, strerror(errno));
+	ks_dat_head(f, name, systems);
+	ks_dat_body(f, name, cpus, buffers, nr_buffers);
+	if (fclose(f))
 		ks_die("%s: %s", name, strerror(errno));
 }

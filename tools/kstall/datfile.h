@@ -3,6 +3,8 @@
 #ifndef KSTALL_DATFILE_H
 #define KSTALL_DATFILE_H
 
+#include <stdio.h>
+
 #include "util.h"
 
 struct ks_dat_cpu {
@@ -18,5 +20,10 @@ struct ks_dat_buffer {
 /* @systems: of which events the formats are kept, ends in NULL. */
 void ks_dat_write(const char *name, const char *const *systems, int cpus,
 		  const struct ks_dat_buffer *buffers, int nr_buffers);
+
+/* Its two parts: what this boot's formats are, and the pages. @name is for what goes wrong. */
+void ks_dat_head(FILE *f, const char *name, const char *const *systems);
+void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer *buffers,
+		 int nr_buffers);
 
 #endif

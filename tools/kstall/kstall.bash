@@ -6,10 +6,17 @@ _kstall()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'why record diff timeline' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'why record diff recorder timeline' -- "$cur")
+		return
+	fi
+	if [ "$COMP_CWORD" = 2 ] && [ "$prev" = recorder ]; then
+		mapfile -t COMPREPLY < <(compgen -W 'start stop status show snapshot save last-boot setup-crash watch' -- "$cur")
 		return
 	fi
 	case $prev in
+	--module)
+		mapfile -t COMPREPLY < <(compgen -W 'aer drm_sched ib_cq io_uring iommu mm_migrate' -- "$cur")
+		return ;;
 	--step)
 		mapfile -t COMPREPLY < <(compgen -W 'marker nccl all uprobe:' -- "$cur")
 		return ;;
@@ -21,9 +28,10 @@ _kstall()
 		return ;;
 	esac
 	case ${COMP_WORDS[1]} in
-	why) options='-i -p --cgroup --comm --step --every --time --slowest --buffer --json --' ;;
+	why) options='-i -p --cgroup --comm --step --every --time --slowest --snapshot --buffer --json --' ;;
 	record) options='-o -p --cgroup --comm --step --time --buffer --' ;;
 	diff) options='-p --comm --step --every --json' ;;
+	recorder) options='--config --since --module --json' ;;
 	timeline) options='-o -p --comm' ;;
 	esac
 	case $cur in

@@ -14,6 +14,7 @@ static const struct {
 	{ "why", ks_cmd_why, "which layer ate the step" },
 	{ "record", ks_cmd_record, "keep what why needs" },
 	{ "diff", ks_cmd_diff, "what the steps of one recording have more of than another's" },
+	{ "recorder", ks_cmd_recorder, "what happened before a stall or a crash, kept while nobody watches" },
 	{ "timeline", ks_cmd_timeline, "a recording for Perfetto's user interface" },
 };
 

@@ -18,6 +18,7 @@ static const struct option longs[] = {
 	{ "buffer", required_argument, NULL, 'b' },
 	{ "slowest", required_argument, NULL, 'n' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "snapshot", required_argument, NULL, 'S' },
 	{ }
 };
 
@@ -118,6 +119,9 @@ static void set(struct ks_options *o, const char *command, int c)
 		break;
 	case 'j':
 		o->json = true;
+		break;
+	case 'S':
+		o->snapshot = number(command, optarg);
 		break;
 	}
 }

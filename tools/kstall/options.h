@@ -15,12 +15,12 @@ struct ks_options {
 	char *binary, *symbol;	/* of uprobe: */
 	u64 every, time;
 	const char *input, *output;
-	size_t buffer_kib, slowest;
+	size_t buffer_kib, slowest, snapshot;
 	bool json;
 };
 
 /*
- * @allowed: a letter an option, of "pgcsetiobnj". Returns the index of the first argument that
+ * @allowed: a letter an option, of "pgcsetiobnjS". Returns the index of the first argument that
  * is no option; what is wrong ends the program with 2.
  */
 int ks_options(struct ks_options *o, int argc, char **argv, const char *allowed);
