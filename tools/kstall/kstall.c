@@ -15,6 +15,7 @@ static const struct {
 	{ "record", ks_cmd_record, "keep what why needs" },
 	{ "diff", ks_cmd_diff, "what the steps of one recording have more of than another's" },
 	{ "timeline", ks_cmd_timeline, "a recording for Perfetto's user interface" },
+	{ "metrics", ks_cmd_metrics, "this node for Prometheus" },
 };
 
 static int usage(FILE *out)

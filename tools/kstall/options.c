@@ -18,6 +18,10 @@ static const struct option longs[] = {
 	{ "buffer", required_argument, NULL, 'b' },
 	{ "slowest", required_argument, NULL, 'n' },
 	{ "json", no_argument, NULL, 'j' },
+	{ "textfile", required_argument, NULL, 'T' },
+	{ "listen", required_argument, NULL, 'L' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "fleet", required_argument, NULL, 'F' },
 	{ }
 };
 
@@ -118,6 +122,18 @@ static void set(struct ks_options *o, const char *command, int c)
 		break;
 	case 'j':
 		o->json = true;
+		break;
+	case 'T':
+		o->textfile = optarg;
+		break;
+	case 'L':
+		o->listen = optarg;
+		break;
+	case 'J':
+		o->jobs = optarg;
+		break;
+	case 'F':
+		o->fleet = optarg;
 		break;
 	}
 }
