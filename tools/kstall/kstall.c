@@ -16,6 +16,9 @@ static const struct {
 	{ "diff", ks_cmd_diff, "what the steps of one recording have more of than another's" },
 	{ "timeline", ks_cmd_timeline, "a recording for Perfetto's user interface" },
 	{ "metrics", ks_cmd_metrics, "this node for Prometheus" },
+#ifdef KSTALL_FLEET
+	{ "top", ks_cmd_top, "which node of a fleet is slow" },
+#endif
 };
 
 static int usage(FILE *out)

@@ -18,6 +18,7 @@ struct ks_metric_event {
 	const char *count;	/* field: of how many it tells, or NULL: of one */
 	bool dev;		/* it is about a device */
 	bool nested;		/* its time is within that of another event of the layer */
+	bool hold;		/* rare: by it the module is held, see source_hist.c */
 	const char *what;
 };
 

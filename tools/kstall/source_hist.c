@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Histograms in a tracefs instance of our own. They outlive the process that made them: one that
- * was killed goes on where it was. They hold the modules whose events they count.
+ * was killed goes on where it was.
+ *
+ * A hist trigger does not hold the module of its event (6.1 to 7.2): rmmod would leave the event's
+ * tracepoint registered, and warn. A trigger that enables or disables an event does hold that event's
+ * module, so each module gets one on an event that is rare; it disables what nobody has enabled.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +23,11 @@
 
 #define INSTANCE "kstall_metrics"
 #define DEBUGFS "/sys/kernel/debug"
+#define RUN "/run/kstall-metrics"
 
 struct machine {
 	struct ks_metric_source s;
 	struct tracefs_instance *instance;
-	int lock;
 	struct tep_handle *tep;
 	size_t formats;		/* how many events it knows */
 	bool failed[KS_MAX_METRIC_EVENTS];	/* has been said */
@@ -69,35 +73,70 @@ static char *read_of(struct machine *m, const struct ks_metric_event *e, const c
 	return text;
 }
 
-static bool set_trigger(struct machine *m, const struct ks_metric_event *e)
+static bool write_trigger(struct machine *m, const struct ks_metric_event *e, const char *trigger,
+			  int flags)
 {
-	char *file = file_of(m, e, "trigger"), trigger[320];
-	int fd = file ? open(file, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1;
-	bool *failed = &m->failed[e - ks_metric_events], good;
+	char *file = file_of(m, e, "trigger");
+	int fd = file ? open(file, O_WRONLY | flags | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : write(fd, trigger, strlen(trigger));
 
 	tracefs_put_tracing_file(file);
-	if (fd < 0)
-		return false;
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(trigger);
+}
+
+static bool hold_module(struct machine *m, const char *module)
+{
+	char trigger[192], *shown;
+	bool held = false;
+
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+
+		if (!e->hold || strcmp(e->module, module))
+			continue;
+		ks_fmt(trigger, sizeof(trigger), "disable_event:%s:%s", e->system, e->name);
+		shown = read_of(m, e, "trigger");
+		held = shown && (strstr(shown, trigger) ||
+				 write_trigger(m, e, trigger, O_APPEND));
+		free(shown);
+	}
+	return held;
+}
+
+static bool set_trigger(struct machine *m, const struct ks_metric_event *e)
+{
+	bool *failed = &m->failed[e - ks_metric_events], good;
+	char trigger[320];
+
 	ks_hist_trigger(trigger, sizeof(trigger), e);
-	good = write(fd, trigger, strlen(trigger)) == (ssize_t)strlen(trigger);
+	good = hold_module(m, e->module) && write_trigger(m, e, trigger, O_APPEND);
 	if (!good && !*failed)
 		ks_warn("%s is not counted: %s", e->name, strerror(errno));
 	*failed = !good;
-	close(fd);
 	return good;
+}
+
+/* A trigger with other keys, of another version, would count on: it goes. */
+static bool is_set(struct machine *m, const struct ks_metric_event *e)
+{
+	char *shown = read_of(m, e, "trigger");
+	bool set = shown && ks_hist_is_set(shown, e);
+
+	if (shown && !set && strstr(shown, "hist:"))
+		write_trigger(m, e, "", O_TRUNC);
+	free(shown);
+	return set;
 }
 
 static char *hist(void *priv, const struct ks_metric_event *e)
 {
 	struct machine *m = priv;
-	char *shown = read_of(m, e, "trigger");
-	bool set;
 
-	if (!shown)
+	if (!tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
 		return NULL;
-	set = ks_hist_is_set(shown, e) || set_trigger(m, e);
-	free(shown);
-	return set ? read_of(m, e, "hist") : NULL;
+	return is_set(m, e) || set_trigger(m, e) ? read_of(m, e, "hist") : NULL;
 }
 
 static char *status(void *priv, const char *module)
@@ -158,33 +197,35 @@ static void learn_formats(struct machine *m)
 	m->formats = found;
 }
 
-/* Is the instance there, and ours alone? */
 static bool have_instance(struct machine *m)
 {
 	char *dir = m->instance ? tracefs_instance_get_dir(m->instance) : NULL;
 	bool there = dir && !access(dir, F_OK);
 
-	if (!there && m->instance) {
-		close(m->lock);
-		tracefs_instance_free(m->instance);
-		m->instance = NULL;
-	}
 	tracefs_put_tracing_file(dir);
 	if (there)
 		return true;
-	if (!tracefs_tracing_dir() || access(tracefs_tracing_dir(), F_OK))
-		return false;
-	m->instance = tracefs_instance_create(INSTANCE);
+	if (m->instance)
+		tracefs_instance_free(m->instance);
+	m->instance = tracefs_tracing_dir() ? tracefs_instance_create(INSTANCE) : NULL;
 	if (!m->instance)
 		return false;
-	dir = tracefs_instance_get_dir(m->instance);
-	m->lock = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	tracefs_put_tracing_file(dir);
-	if (m->lock >= 0 && flock(m->lock, LOCK_EX | LOCK_NB))
-		ks_die("another kstall metrics is counting");
 	/* Nothing is ever recorded in its ring buffer. */
 	tracefs_instance_file_write(m->instance, "buffer_size_kb", "4");
 	return true;
+}
+
+/* Not in tracefs, which may have to be unmounted. It ends with the process. */
+static void lock_out_others(void)
+{
+	int fd;
+
+	mkdir(RUN, 0700);
+	fd = open(RUN "/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		ks_die(RUN "/lock: %s", strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		ks_die("another kstall metrics is counting");
 }
 
 void ks_metric_refresh(struct ks_metric_source *s)
@@ -196,7 +237,7 @@ void ks_metric_refresh(struct ks_metric_source *s)
 	if (s->tracing)
 		learn_formats(m);
 	if (was != s->tracing)
-		ks_warn(s->tracing ? "tracing is back" : "no tracing here: %s", strerror(errno));
+		ks_warn(s->tracing ? "tracing is back" : "no tracing here");
 }
 
 struct ks_metric_source *ks_metric_open(void)
@@ -204,7 +245,7 @@ struct ks_metric_source *ks_metric_open(void)
 	struct machine *m = ks_alloc(sizeof(*m));
 
 	m->s = (struct ks_metric_source){ hist, status, cause, true, m };
-	m->lock = -1;
+	lock_out_others();
 	return &m->s;
 }
 
@@ -213,15 +254,12 @@ void ks_metric_close(struct ks_metric_source *s)
 	struct machine *m = s->priv;
 
 	for (size_t i = 0; m->instance && i < ks_nr_metric_events; i++) {
-		char *file = file_of(m, &ks_metric_events[i], "trigger");
-		int fd = file ? open(file, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1;
+		const struct ks_metric_event *e = &ks_metric_events[i];
 
-		if (fd >= 0)
-			close(fd);
-		tracefs_put_tracing_file(file);
+		if (tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
+			write_trigger(m, e, "", O_TRUNC);
 	}
 	if (m->instance) {
-		close(m->lock);
 		if (tracefs_instance_destroy(m->instance))
 			ks_warn("the instance " INSTANCE " stays: %s", strerror(errno));
 		tracefs_instance_free(m->instance);
