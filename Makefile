@@ -20,7 +20,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
-	install-kstall install-man uninstall clean deb rpm features check test test-debug test-races \
+	install-kstall install-unit install-man uninstall clean deb rpm features check test test-debug test-races \
 	test-neighbours demo bench bench-report help
 
 modules:
@@ -75,7 +75,7 @@ else
 	@$(DEPMOD)
 endif
 	@echo 'kstall: installing the tools and making their manual pages (seconds)'
-	@$(MAKE) --no-print-directory install-scripts install-kstall
+	@$(MAKE) --no-print-directory install-scripts install-kstall install-unit
 	@$(if $(INSTALL_MOD_PATH),echo 'kstall: installed below $(INSTALL_MOD_PATH)',cat scripts/next-steps)
 
 # What a person runs. kstall-io_uring_lat is kstall-tool, which finds io_uring_lat.bt
@@ -102,6 +102,12 @@ install-kstall:
 		install -D -m 644 -t $(share)/man/man8 tools/kstall/*.8 && \
 		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall; }
 
+# The service of kstall metrics; nobody is made to run it.
+unit	= $(DESTDIR)$(PREFIX)/lib/systemd/system/kstall-metrics.service
+install-unit:
+	@! [ -x $(bin)/kstall ] || { install -d $(dir $(unit)) && \
+		sed 's:/usr/bin/kstall:$(PREFIX)/bin/kstall:' tools/kstall/kstall-metrics.service > $(unit); }
+
 install-man:
 	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
 		install -D -m 644 -t $(share)/man/man$${f##*.} $$f || exit; \
@@ -109,7 +115,7 @@ install-man:
 
 uninstall:
 	rm -f $(patsubst %,$(bin)/kstall-%,$(basename $(notdir $(TOOLS)))) \
-		$(bin)/kstall-doctor $(bin)/kstall
+		$(bin)/kstall-doctor $(bin)/kstall $(unit)
 	rm -rf $(share)/kstall
 	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \

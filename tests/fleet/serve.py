@@ -5,7 +5,7 @@ serve.py PAGE NODES PORT: many nodes made of one's real page, at http://127.0.0.
 
 Each node has the page's series; its counters grow at a rate of its own, some fifth from the others'. Odd ones are one
 job, even ones another with four times the load. Node 7 takes five times the others' seconds in the page's busiest
-device of layer iommu. Each hundredth node vanishes after 60 s.
+device of layer iommu. Node 3 has errors of a PCIe device. Each hundredth node vanishes after 60 s.
 """
 
 import http.server
@@ -14,7 +14,9 @@ import re
 import sys
 import time
 
-SLOW = 7
+SLOW, FAULTY = 7, 3
+ERRORS = "".join(f'kstall_events_total{{layer="pcie",event="{event}",device="0000:01:00.0",cause="{cause}"}} %d\n'
+                 for event, cause in (("aer_correctable", "BadTLP"), ("aer_uncorrectable", "nonfatal")))
 
 
 def parse(path):
@@ -56,6 +58,7 @@ class Node:
                 rate = 0.02 if head == culprit else 0
                 rate *= 5 if number == SLOW else 1
             self.rates.append(1 / 15 if "passes" in head else rate * share if "lost" not in head else 0)
+        self.errors = number == FAULTY
         self.job = f'kstall_job_info{{slot="0",workload="slurm/{number % 2}",slurm_job_id="{number % 2}",pod="",namespace=""}} 1\n'
 
     def text(self):
@@ -63,6 +66,9 @@ class Node:
         if self.gone and now > 60:
             return None
         lines = [line if isinstance(line, str) else f"{line[0]} {line[1] + next(rates) * now:.9f}\n" for line in self.page]
+        if self.errors:
+            at = next(i for i, line in enumerate(lines) if line.startswith("# TYPE kstall_events_total")) + 1
+            lines.insert(at, ERRORS % (now, now))
         return "".join(lines) + self.job
 
 

@@ -91,7 +91,7 @@ dd if=/dev/zero of="$work/dir/filler" bs=4k 2>/dev/null
 was=$(sample kstall_metrics_passes_total)
 t_ok "a full disk is told" wait_until 60 grep -q 'kstall.prom is not written: No space left' "$err"
 t_eq "the file is what it was" "$(is_whole "$page" && sample kstall_metrics_passes_total | awk -v was="$was" '{ print ($1 >= was) }')" 1
-t_eq "nothing else stays" "$(cd "$work/dir" && ls -A | xargs)" "filler kstall.prom"
+t_eq "nothing else stays" "$(cd "$work/dir" && shopt -s dotglob && echo *)" "filler kstall.prom"
 rm "$work/dir/filler"
 t_ok "it goes on when there is room" wait_until 60 grep -q 'kstall.prom is written again' "$err"
 

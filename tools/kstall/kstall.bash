@@ -6,7 +6,7 @@ _kstall()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'why record diff timeline' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'why record diff timeline metrics top' -- "$cur")
 		return
 	fi
 	case $prev in
@@ -15,6 +15,9 @@ _kstall()
 		return ;;
 	-p | --pid)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$cur")
+		return ;;
+	--jobs)
+		mapfile -t COMPREPLY < <(compgen -W 'slurm kubernetes file: command:' -- "$cur")
 		return ;;
 	--comm)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo comm= | sort -u)" -- "$cur")
@@ -25,6 +28,8 @@ _kstall()
 	record) options='-o -p --cgroup --comm --step --time --buffer --' ;;
 	diff) options='-p --comm --step --every --json' ;;
 	timeline) options='-o -p --comm' ;;
+	metrics) options='--textfile --listen --every --jobs' ;;
+	top) options='--fleet --slowest --every --json' ;;
 	esac
 	case $cur in
 	-*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;
