@@ -118,10 +118,12 @@ t_eq "killed at any moment it leaves a whole file" $torn 0
 wait_until 60 is_110
 t_eq "with what was counted" "$(req_done kstall_events_total)" 110
 
-# busy while it is read
+# busy while it is read; debugfs has one, too
 wait_until 30 umount $TRACEFS || bail "tracefs is in use"
+wait_until 30 umount -R /sys/kernel/debug || bail "debugfs is in use"
 t_ok "without tracefs it says so" wait_until 60 has_sample kstall_reach 'layer="io_uring",state="no_tracing"'
 reads 7
+mount -t debugfs nodev /sys/kernel/debug
 mount -t tracefs nodev $TRACEFS
 is_117() { [ "$(req_done kstall_events_total)" = 117 ]; }
 t_ok "what happened meanwhile is there when it is back" wait_until 60 is_117

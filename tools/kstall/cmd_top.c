@@ -48,8 +48,8 @@ static void print_line(const struct ks_answer *a, size_t i)
 
 static void print_json(const struct ks_answer *a, double nodes, double silent)
 {
-	printf("{\n  \"kstall\": \"top\", \"schema\": 1, \"nodes\": %.0f, \"silent\": %.0f, \"stragglers\": [", nodes,
-	       silent);
+	printf("{\n  \"kstall\": \"top\", \"schema\": 1, ");
+	printf("\"nodes\": %.0f, \"silent\": %.0f, \"stragglers\": [", nodes, silent);
 	for (size_t i = 0; i < ks_answer_size(a); i++) {
 		printf("%s\n    { \"seconds_per_second\": %.6f", i ? "," : "",
 		       ks_answer_value(a, i));
@@ -71,8 +71,8 @@ static void print_table(const struct ks_answer *a, double nodes, double silent, 
 		printf("; %.0f send nothing", silent);
 	puts(nr ? ":\n" : ". No node is held up more than its peers.");
 	if (nr)
-		printf("%8s  %-24s  %-20s  %-14s  %-24s  %-16s  %s\n", "s/s more", "node", "job", "layer",
-		       "event", "device", "cause");
+		printf("%8s  %-24s  %-20s  %-14s  %-24s  %-16s  %s\n", "s/s more", "node", "job",
+		       "layer", "event", "device", "cause");
 	for (size_t i = 0; i < nr && i < most; i++)
 		print_line(a, i);
 	if (nr > most)
@@ -107,7 +107,7 @@ int ks_cmd_top(int argc, char **argv)
 	struct ks_prom *p;
 
 	if (ks_options(&o, argc, argv, "Fnje") < argc || !o.fleet) {
-		fputs("kstall top: --fleet URL, that of a Prometheus (see man kstall-top)\n", stderr);
+		fputs("kstall top: --fleet URL, of a Prometheus (see man kstall-top)\n", stderr);
 		return 2;
 	}
 	p = ks_prom_open(o.fleet);

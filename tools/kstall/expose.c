@@ -71,7 +71,8 @@ static void modules(struct page *p, const struct ks_tally *t)
 	const char *module[KS_MAX_MODULES];
 	size_t nr = ks_metric_modules(module);
 
-	family(p, "kstall_module_info", "gauge", "A module of kstall that is loaded.");
+	family(p, "kstall_module_info", "gauge",
+	       "A module of kstall that is loaded.");
 	for (size_t i = 0; i < nr; i++) {
 		if (!t->module[i].loaded)
 			continue;
@@ -79,7 +80,8 @@ static void modules(struct page *p, const struct ks_tally *t)
 		       t->module[i].version, NULL);
 		number(p, 1);
 	}
-	family(p, "kstall_lost_events", "counter", "Events that are in no other metric, since the module was loaded.");
+	family(p, "kstall_lost_events", "counter",
+	       "Events that are in no other metric, since the module was loaded.");
 	for (size_t i = 0; i < nr; i++) {
 		for (int w = 0; w < KS_NR_LOST && t->module[i].loaded; w++) {
 			sample(p, "kstall_lost_events_total", "module", module[i], "reason",
@@ -87,7 +89,8 @@ static void modules(struct page *p, const struct ks_tally *t)
 			number(p, t->module[i].lost[w]);
 		}
 	}
-	family(p, "kstall_suppressed_events", "counter", "Events that were left out because they were shorter than a parameter of the module.");
+	family(p, "kstall_suppressed_events", "counter",
+	       "Events that were left out because they were shorter than a parameter of the module.");
 	for (size_t i = 0; i < nr; i++) {
 		if (!t->module[i].loaded)
 			continue;
@@ -101,14 +104,15 @@ static void reach(struct page *p, const struct ks_tally *t)
 	const char *layer[KS_MAX_METRIC_LAYERS];
 	size_t nr = ks_metric_layers(layer);
 
-	family(p, "kstall_reach", "gauge", "Whether a layer can be seen here (armed) or why it cannot.");
+	family(p, "kstall_reach", "gauge",
+	       "Whether a layer can be seen here (armed) or why it cannot.");
 	for (size_t i = 0; i < nr; i++) {
 		sample(p, "kstall_reach", "layer", layer[i], "state", t->reach[i], NULL);
 		number(p, 1);
 	}
 }
 
-/* An event of a module that has gone counts no more; the rest of a layer is there if it has ever been. */
+/* Of a module that has gone nothing is told. */
 static const struct ks_group *nth(const struct ks_tally *t, size_t i)
 {
 	const struct ks_group *g = i < t->nr_groups ? &t->group[i] : &t->rest[i - t->nr_groups];
@@ -127,7 +131,8 @@ static void groups(struct page *p, const struct ks_tally *t)
 	size_t nr = t->nr_groups + KS_MAX_METRIC_LAYERS;
 	const struct ks_group *g;
 
-	family(p, "kstall_events", "counter", "Events of kstall, by device and cause.");
+	family(p, "kstall_events", "counter",
+	       "Events of kstall, by device and cause.");
 	for (size_t i = 0; i < nr; i++) {
 		g = nth(t, i);
 		if (g) {
@@ -135,7 +140,8 @@ static void groups(struct page *p, const struct ks_tally *t)
 			number(p, g->count);
 		}
 	}
-	family(p, "kstall_stall_seconds", "counter", "Time that tasks and requests were held up, by layer, device and cause.");
+	family(p, "kstall_stall_seconds", "counter",
+	       "Time that tasks and requests were held up, by layer, device and cause.");
 	for (size_t i = 0; i < nr; i++) {
 		g = nth(t, i);
 		if (g && g->has_ns) {
@@ -150,7 +156,8 @@ static void bucket(struct page *p, const char *name, const char *le, u64 v)
 	fprintf(p->out, "%s_bucket{le=\"%s\"} %llu\n", name, le, (unsigned long long)v);
 }
 
-static void histogram(struct page *p, const struct ks_metric_event *e, const struct ks_event_tally *ev)
+static void histogram(struct page *p, const struct ks_metric_event *e,
+		      const struct ks_event_tally *ev)
 {
 	char name[96], help[160], le[32];
 	u64 sum = 0;
@@ -161,8 +168,9 @@ static void histogram(struct page *p, const struct ks_metric_event *e, const str
 		u64 ns = 1ULL << ks_bounds[b];
 
 		sum += ev->bucket[b];
-		bucket(p, name, ks_fmt(le, sizeof(le), "%llu.%09llu", (unsigned long long)(ns / NSEC),
-				       (unsigned long long)(ns % NSEC)), sum);
+		ks_fmt(le, sizeof(le), "%llu.%09llu", (unsigned long long)(ns / NSEC),
+		       (unsigned long long)(ns % NSEC));
+		bucket(p, name, le, sum);
 	}
 	sum += ev->bucket[KS_NR_BOUNDS];
 	bucket(p, name, "+Inf", sum);
@@ -186,10 +194,12 @@ static void workloads(struct page *p, const struct ks_workloads *w)
 		       "namespace", j->namespace, NULL);
 		number(p, 1);
 	}
-	family(p, "kstall_job_source_up", "gauge", "Whether the source of jobs has answered.");
+	family(p, "kstall_job_source_up", "gauge",
+	       "Whether the source of jobs has answered.");
 	sample(p, "kstall_job_source_up", NULL);
 	number(p, w->known);
-	family(p, "kstall_jobs_left_out", "gauge", "Jobs on this node without a kstall_job_info.");
+	family(p, "kstall_jobs_left_out", "gauge",
+	       "Jobs on this node without a kstall_job_info.");
 	sample(p, "kstall_jobs_left_out", NULL);
 	number(p, w->left_out);
 }
@@ -198,14 +208,17 @@ static void self(struct page *p, const struct ks_tally *t)
 {
 	struct rusage u;
 
-	family(p, "kstall_folded_series", "counter", "Devices and causes that are counted as other, and histograms left out, since kstall metrics was started.");
+	family(p, "kstall_folded_series", "counter",
+	       "Devices and causes that are counted as other, and histograms left out, since kstall metrics was started.");
 	sample(p, "kstall_folded_series_total", NULL);
 	number(p, t->nr_folded);
-	family(p, "kstall_metrics_passes", "counter", "Times that kstall metrics has read its counters.");
+	family(p, "kstall_metrics_passes", "counter",
+	       "Times that kstall metrics has read its counters.");
 	sample(p, "kstall_metrics_passes_total", NULL);
 	number(p, t->passes);
 	getrusage(RUSAGE_SELF, &u);
-	family(p, "kstall_metrics_cpu_seconds", "counter", "CPU time of kstall metrics itself.");
+	family(p, "kstall_metrics_cpu_seconds", "counter",
+	       "CPU time of kstall metrics itself.");
 	sample(p, "kstall_metrics_cpu_seconds_total", NULL);
 	seconds(p, (u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NSEC +
 		   (u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000);

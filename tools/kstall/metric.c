@@ -17,7 +17,8 @@
 	{ .system = sys, .module = mod, .name = event, .layer = in, .what = help, ##__VA_ARGS__ }
 
 const struct ks_metric_event ks_metric_events[] = {
-	EVENT(IO_URING, "io_uring_req_done", "io_uring", "io_uring requests, from submission to completion",
+	EVENT(IO_URING, "io_uring_req_done", "io_uring",
+	      "io_uring requests, from submission to completion",
 	      .ns = "total_ns", .cause = "opcode"),
 	EVENT(IO_URING, "io_uring_block_rq", "disk", "block requests, in the device",
 	      .ns = "device_ns", .cause = "op", .dev = true),
@@ -27,7 +28,8 @@ const struct ks_metric_event ks_metric_events[] = {
 	      .cause = "phase", .hold = true),
 	EVENT(IO_URING, "writeback_wait_done", "writeback", "waits for writeback",
 	      .ns = "wait_ns", .cause = "kind", .dev = true),
-	EVENT(IO_URING, "writeback_throttle", "dirty_throttle", "writers held in balance_dirty_pages()",
+	EVENT(IO_URING, "writeback_throttle", "dirty_throttle",
+	      "writers held in balance_dirty_pages()",
 	      .ns = "pause_ns", .dev = true),
 
 	EVENT(DRM, "dma_fence_wait", "fence", "waits for fences", .ns = "wait_ns",
@@ -83,7 +85,8 @@ const struct ks_metric_event ks_metric_events[] = {
 	EVENT(AER, "pcie_link_change", "pcie", "PCIe links that changed speed or width",
 	      .cause = "means", .dev = true),
 
-	EVENT(MM, "mm_migrate_mmu_notifier_wait", "notifier", "waits for drivers that had memory mapped",
+	EVENT(MM, "mm_migrate_mmu_notifier_wait", "notifier",
+	      "waits for drivers that had memory mapped",
 	      .ns = "wait_ns", .cause = "callback_module"),
 	EVENT(MM, "mm_migrate_batch", "migration", "migrations of pages", .ns = "duration_ns",
 	      .cause = "reason"),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * kstall metrics fed with files: metrics_test [--openmetrics] [--jobs SOURCE] DIR...
- * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it. Prints
- * the page after the last one.
+ * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it.
+ * Prints the page after the last one.
  */
 #include <stdio.h>
 #include <stdlib.h>

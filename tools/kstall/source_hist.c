@@ -4,8 +4,8 @@
  * was killed goes on where it was.
  *
  * A hist trigger does not hold the module of its event (6.1 to 7.2): rmmod would leave the event's
- * tracepoint registered, and warn. A trigger that enables or disables an event does hold that event's
- * module, so each module gets one on an event that is rare; it disables what nobody has enabled.
+ * tracepoint registered, and warn. A trigger that disables an event does hold that event's module,
+ * so each module gets one on an event that is rare; it disables what nobody has enabled.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -166,8 +166,10 @@ static const char *symbol(const struct tep_print_arg *arg, const char *field, u6
 static const char *cause(void *priv, const struct ks_metric_event *e, u64 value)
 {
 	struct machine *m = priv;
-	struct tep_event *event = m->tep ? tep_find_event_by_name(m->tep, e->system, e->name) : NULL;
+	struct tep_event *event = NULL;
 
+	if (m->tep)
+		event = tep_find_event_by_name(m->tep, e->system, e->name);
 	for (struct tep_print_arg *a = event ? event->print_fmt.args : NULL; a; a = a->next) {
 		const char *name = a->type == TEP_PRINT_SYMBOL ? symbol(a, e->cause, value) : NULL;
 

@@ -69,7 +69,7 @@ static void add(struct ks_workloads *w, struct ks_workload *j)
 		w->job[w->nr++] = *j;
 }
 
-/* "slurm_job_id=17 namespace=ml pod=trainer-3", a line a job; what is none of these is not taken. */
+/* "slurm_job_id=17 namespace=ml pod=trainer-3", a line a job; other words are not taken. */
 static void add_line(struct ks_workloads *w, char *line)
 {
 	struct ks_workload j = { 0 };
