@@ -119,6 +119,7 @@ def known(work):
         'kstall_lost_events_total{module="io_uring_trace",reason="table_full"}': "7",
         'kstall_module_info{module="io_uring_trace",version="1.2"}': "1",
         'kstall_reach{layer="disk",state="armed"}': "1", 'kstall_reach{layer="iommu",state="silent"}': "1",
+        'kstall_reach{layer="dma_map",state="armed"}': "1",
         'kstall_reach{layer="tlb",state="not_loaded"}': "1",
     }
     wrong = {k: got.get(k) for k, v in want.items() if got.get(k) != v}

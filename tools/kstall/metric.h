@@ -58,10 +58,13 @@ struct ks_module_status {
 	bool loaded;
 	char version[KS_LABEL];
 	u64 lost[KS_NR_LOST], suppressed;
-	bool silent;		/* it says that nothing on this node reaches its hooks */
+	const char *silent;	/* layers where, it says, nothing on this node goes; or NULL */
 };
 
 void ks_status_parse(const char *text, struct ks_module_status *st);
+
+/* Is @layer among those where nothing goes? */
+bool ks_status_silent(const struct ks_module_status *st, const char *layer);
 
 /* "armed", "idle", "waiting", "absent" or "failed"; NULL: it does not say. */
 const char *ks_status_event(const char *text, const char *event);

@@ -31,18 +31,27 @@ static void module_line(const char *line, struct ks_module_status *st)
 		ks_fmt(st->version, sizeof(st->version), "%.*s", (int)strcspn(v, " "), v);
 }
 
-/* What a reach line says when there is nothing to see; each module's own words. */
-static bool says_silent(const char *line)
+/* The layers of which a reach line says that there is nothing to see; each module's own words. */
+static const char *silent_layers(const char *line)
 {
-	static const char *const words[] = {
-		"reach translated devices: 0 of", "reach no RDMA device", "reach no driver uses",
+	static const struct { const char *words, *layers; } says[] = {
+		{ "reach translated devices: 0 of", " iommu " },
+		{ "reach no RDMA device", " rdma mr_reg odp " },
+		{ "reach no driver uses gpu_sched", " gpu_queue gpu_submit gpu_hang " },
 	};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (!strncmp(line, words[i], strlen(words[i])))
-			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++) {
+		if (!strncmp(line, says[i].words, strlen(says[i].words)))
+			return says[i].layers;
 	}
-	return false;
+	return NULL;
+}
+
+bool ks_status_silent(const struct ks_module_status *st, const char *layer)
+{
+	char word[64];
+
+	return st->silent && strstr(st->silent, ks_fmt(word, sizeof(word), " %s ", layer));
 }
 
 static void parse_line(const char *line, struct ks_module_status *st)
@@ -57,8 +66,8 @@ static void parse_line(const char *line, struct ks_module_status *st)
 		st->lost[KS_EVICTED] += number(line, "evicted");
 	} else if (!strncmp(line, "event ", 6)) {
 		st->suppressed += number(line, "suppressed");
-	} else if (says_silent(line)) {
-		st->silent = true;
+	} else if (silent_layers(line)) {
+		st->silent = silent_layers(line);
 	}
 }
 

@@ -116,9 +116,11 @@ static void clear(struct ks_tally *t)
 	}
 }
 
-static void count_events(struct ks_tally *t, struct ks_metric_source *s, const char *module,
-			 struct ks_module_status *st)
+/* Returns how many found no room in the kernel's tables. */
+static u64 count_events(struct ks_tally *t, struct ks_metric_source *s, const char *module)
 {
+	u64 full = 0;
+
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
 		const struct ks_metric_event *e = &ks_metric_events[i];
 		char *text;
@@ -130,36 +132,36 @@ static void count_events(struct ks_tally *t, struct ks_metric_source *s, const c
 			continue;
 		t->current = i;
 		t->event[i].now = true;
-		st->lost[KS_TABLE_FULL] += ks_hist_parse(text, e, add_entry, t);
+		full += ks_hist_parse(text, e, add_entry, t);
 		free(text);
 	}
+	return full;
 }
 
-/* After the events: setting the trigger is what arms them. */
+static const char *state_of(const struct ks_event_tally *ev, const struct ks_metric_event *e,
+			    const struct ks_module_status *st, const char *text)
+{
+	const char *state = ks_status_event(text, e->name);
+
+	if (!state)
+		return ev->now ? "armed" : "not_loaded";
+	return !strcmp(state, "armed") && ks_status_silent(st, e->layer) ? "silent" : state;
+}
+
+/* The events first: setting the trigger is what arms them. */
 static void read_module(struct ks_tally *t, struct ks_metric_source *s, const char *module,
 			struct ks_module_status *st)
 {
-	struct ks_module_status said;
-	u64 full;
-	char *text;
+	u64 full = count_events(t, s, module);
+	char *text = s->status(s->priv, module);
 
-	memset(st, 0, sizeof(*st));
-	count_events(t, s, module, st);
-	full = st->lost[KS_TABLE_FULL];
-	text = s->status(s->priv, module);
-	ks_status_parse(text, &said);
-	*st = said;
+	ks_status_parse(text, st);
 	st->lost[KS_TABLE_FULL] = full;
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
 		const struct ks_metric_event *e = &ks_metric_events[i];
 
-		if (strcmp(e->module, module))
-			continue;
-		t->event[i].state = ks_status_event(text, e->name);
-		if (!t->event[i].state)
-			t->event[i].state = t->event[i].now ? "armed" : "not_loaded";
-		else if (st->silent && !strcmp(t->event[i].state, "armed"))
-			t->event[i].state = "silent";
+		if (!strcmp(e->module, module))
+			t->event[i].state = state_of(&t->event[i], e, st, text);
 	}
 	free(text);
 }
