@@ -6,6 +6,9 @@ kstall=../../tools/kstall/kstall
 dir=$(mktemp -d)
 later_than() { [ "$(sed -n 's/^kstall_metrics_passes_total //p' "$dir/kstall.prom" 2>/dev/null || echo 0)" -gt "$1" ]; }
 
+# a disk behind the IOMMU, strictly
+modprobe nvme
+until [ -b /dev/nvme0n1 ]; do sleep 0.2; done
 modprobe -a aer_trace drm_sched_trace ib_cq_trace io_uring_trace iommu_trace mm_migrate_trace
 available() { sync; echo 3 >/proc/sys/vm/drop_caches; awk '/^MemAvailable/ { print $2 }' /proc/meminfo; }
 before=$(available)
