@@ -7,6 +7,7 @@ PREFIX	?= /usr/local
 bin	= $(DESTDIR)$(PREFIX)/bin
 share	= $(DESTDIR)$(PREFIX)/share
 units	= $(DESTDIR)$(PREFIX)/lib/systemd/system
+services = $(addprefix $(units)/,$(notdir $(wildcard packaging/systemd/*.service)))
 INSTALL_MOD_PATH ?= $(DESTDIR)
 # Others than this directory's make read it, too.
 override INSTALL_MOD_PATH := $(abspath $(INSTALL_MOD_PATH))
@@ -102,8 +103,8 @@ install-kstall:
 		install -D -m 755 -t $(bin) tools/kstall/kstall && \
 		install -D -m 644 -t $(share)/man/man8 tools/kstall/*.8 && \
 		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall && \
-		install -D -m 644 -t $(units) packaging/systemd/kstall-recorder.service && \
-		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(units)/kstall-recorder.service; }
+		install -D -m 644 -t $(units) packaging/systemd/*.service && \
+		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(services); }
 
 install-man:
 	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
@@ -115,7 +116,7 @@ uninstall:
 		$(bin)/kstall-doctor $(bin)/kstall
 	rm -rf $(share)/kstall
 	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8 \
-		$(units)/kstall-recorder.service
+		$(services)
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
 		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
 	@! [ -d $(share)/bash-completion/completions ] || rmdir --ignore-fail-on-non-empty \

@@ -64,6 +64,24 @@ with_hist() {
 	echo "!hist:keys=$field.log2" >"$trigger"
 }
 
+# with_metrics: the histogram that kstall metrics has the kernel make of it
+with_metrics() {
+	local dir pid trigger events=events/$system/$event/trigger
+	[ -x ../../tools/kstall/kstall ] || return 0
+	dir=$(mktemp -d)
+	../../tools/kstall/kstall metrics --textfile "$dir" &
+	pid=$!
+	until [ -e "$dir/kstall.prom" ]; do sleep 0.1; done
+	trigger=$(sed -n 's/^\(hist:.*\) \[active\]$/\1/p' "$T/instances/kstall_metrics/$events")
+	kill $pid
+	wait $pid
+	[ -n "$trigger" ] || return 0
+	disarmed
+	echo "$trigger" >"$T/$events"
+	measure metrics
+	echo "!$trigger" >"$T/$events"
+}
+
 # with_bpftrace CASE PROGRAM [command…]: measured while the program is attached; its count must hold every operation measured, $repeats
 # times N. The end of an operation may come a little later in another context.
 with_bpftrace() {
@@ -168,6 +186,7 @@ kstall_cases() {
 	disarmed
 	measure disabled
 	with_hist
+	with_metrics
 	with_bpftrace tracepoint "tracepoint:$system:$event { $hist(args->$field); }"
 	with_bpftrace rawtracepoint "rawtracepoint:$event { $hist(arg0); }"
 	say lost "$(($(in_status missed) + $(in_status dropped) + $(in_status evicted)))"

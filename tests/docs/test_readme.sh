@@ -37,7 +37,7 @@ table() { awk -v head="$1" 'index($0, head) == 1 { on = 1; next } !/^[|]/ { on =
 missing() { while read -r tool; do grep -qw -- "$tool" <<<"$1" || echo "$tool"; done <<<"$tools"; }
 t_eq "each tool has a question" "$(missing "$(table '| Tool | Question |')")" ""
 t_eq "each tool is one that a symptom leads to" "$(missing "$(table '| What you notice | Ask |')")" ""
-t_eq "... or is not a tool" "$(grep -oP '\bkstall-\K[a-z]\w+' README.md | sort -u | grep -vxE 'doctor|dkms|dkms_|recorder|tools|tools_' | grep -vxF "$tools")" ""
+t_eq "... or is not a tool" "$(grep -oP '\bkstall-\K[a-z]\w+' README.md | sort -u | grep -vxE 'doctor|metrics|dkms|dkms_|recorder|tools|tools_' | grep -vxF "$tools")" ""
 t_eq "the table of nodes is above the installation" "$(grep -nE '^## (What you see on which node|From symptom to tool|Install on a node)$' README.md |
 	sed 's/.*## //' | xargs)" "What you see on which node From symptom to tool Install on a node"
 screen=$(head -n 40 README.md)

@@ -7,6 +7,8 @@ int ks_cmd_record(int argc, char **argv);
 int ks_cmd_diff(int argc, char **argv);
 int ks_cmd_timeline(int argc, char **argv);
 int ks_cmd_recorder(int argc, char **argv);
+int ks_cmd_metrics(int argc, char **argv);
+int ks_cmd_top(int argc, char **argv);
 
 /*
  * Calls @fn in a child and returns what it returns: a library that reads the file @name may

@@ -6,7 +6,7 @@ _kstall()
 	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} options
 
 	if [ "$COMP_CWORD" = 1 ]; then
-		mapfile -t COMPREPLY < <(compgen -W 'why record diff recorder timeline' -- "$cur")
+		mapfile -t COMPREPLY < <(compgen -W 'why record diff timeline recorder metrics top' -- "$cur")
 		return
 	fi
 	if [ "$COMP_CWORD" = 2 ] && [ "$prev" = recorder ]; then
@@ -23,6 +23,9 @@ _kstall()
 	-p | --pid)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo pid=)" -- "$cur")
 		return ;;
+	--jobs)
+		mapfile -t COMPREPLY < <(compgen -W 'slurm kubernetes file: command:' -- "$cur")
+		return ;;
 	--comm)
 		mapfile -t COMPREPLY < <(compgen -W "$(ps -eo comm= | sort -u)" -- "$cur")
 		return ;;
@@ -33,6 +36,8 @@ _kstall()
 	diff) options='-p --comm --step --every --json' ;;
 	recorder) options='--config --since --module --json' ;;
 	timeline) options='-o -p --comm' ;;
+	metrics) options='--textfile --listen --every --jobs' ;;
+	top) options='--fleet --slowest --every --json' ;;
 	esac
 	case $cur in
 	-*) mapfile -t COMPREPLY < <(compgen -W "$options" -- "$cur") ;;

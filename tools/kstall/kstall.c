@@ -16,6 +16,10 @@ static const struct {
 	{ "diff", ks_cmd_diff, "what the steps of one recording have more of than another's" },
 	{ "recorder", ks_cmd_recorder, "what happened before a stall or a crash, kept while nobody watches" },
 	{ "timeline", ks_cmd_timeline, "a recording for Perfetto's user interface" },
+	{ "metrics", ks_cmd_metrics, "this node for Prometheus" },
+#ifdef KSTALL_FLEET
+	{ "top", ks_cmd_top, "which node of a fleet is slow" },
+#endif
 };
 
 static int usage(FILE *out)

@@ -19,6 +19,10 @@ static const struct option longs[] = {
 	{ "slowest", required_argument, NULL, 'n' },
 	{ "json", no_argument, NULL, 'j' },
 	{ "snapshot", required_argument, NULL, 'S' },
+	{ "textfile", required_argument, NULL, 'T' },
+	{ "listen", required_argument, NULL, 'L' },
+	{ "jobs", required_argument, NULL, 'J' },
+	{ "fleet", required_argument, NULL, 'F' },
 	{ }
 };
 
@@ -122,6 +126,18 @@ static void set(struct ks_options *o, const char *command, int c)
 		break;
 	case 'S':
 		o->snapshot = number(command, optarg);
+		break;
+	case 'T':
+		o->textfile = optarg;
+		break;
+	case 'L':
+		o->listen = optarg;
+		break;
+	case 'J':
+		o->jobs = optarg;
+		break;
+	case 'F':
+		o->fleet = optarg;
 		break;
 	}
 }

@@ -17,10 +17,11 @@ struct ks_options {
 	const char *input, *output;
 	size_t buffer_kib, slowest, snapshot;
 	bool json;
+	const char *textfile, *listen, *jobs, *fleet;
 };
 
 /*
- * @allowed: a letter an option, of "pgcsetiobnjS". Returns the index of the first argument that
+ * @allowed: a letter an option, of "pgcsetiobnjSTLJF". Returns the index of the first argument that
  * is no option; what is wrong ends the program with 2.
  */
 int ks_options(struct ks_options *o, int argc, char **argv, const char *allowed);
