@@ -293,7 +293,7 @@ bool ds_wakeup_enter(void *data, struct pt_regs *regs)
 
 /* ---- dispatch ---- */
 
-/* Return: false if the job is not known. */
+/* @copy: NULL if nobody needs it. Return: false if the job is not known. */
 static bool ds_job_dispatched(u64 key, u64 now, struct ds_job *copy)
 {
 	struct kstall_slot slot;
@@ -303,7 +303,8 @@ static bool ds_job_dispatched(u64 key, u64 now, struct ds_job *copy)
 		return false;
 	rec = slot.rec;
 	rec->dispatch_ns = now;
-	*copy = *rec;
+	if (copy)
+		*copy = *rec;
 	kstall_inflight_unlock(&slot);
 	return true;
 }
@@ -333,11 +334,30 @@ u32 ds_ring_jobs(const struct drm_gpu_scheduler *sched)
 }
 
 /*
- * Only the ring's own worker comes here, so nobody else inserts its record. @before: the last
- * jobs up to now.
+ * The ring has one job more. Only its own worker comes here, so nobody else inserts its record.
+ * Return: false if there is no room for it.
  */
-static void ds_ring_dispatched(const struct drm_gpu_scheduler *sched, const struct ds_job *rec,
-			       const struct drm_sched_fence *sf, struct ds_last *before)
+static bool ds_ring_dispatched(const struct drm_gpu_scheduler *sched, u64 now,
+			       struct kstall_slot *slot)
+{
+	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, slot) &&
+	    !kstall_inflight_insert(&ds_rings, (unsigned long)sched, now, slot))
+		return false;
+	((struct ds_ring *)slot->rec)->jobs++;
+	return true;
+}
+
+static void ds_ring_count(const struct drm_gpu_scheduler *sched, u64 now)
+{
+	struct kstall_slot slot;
+
+	if (ds_ring_dispatched(sched, now, &slot))
+		kstall_inflight_unlock(&slot);
+}
+
+/* For who looks for inversions. @before: the last jobs up to now. */
+static void ds_ring_note(const struct drm_gpu_scheduler *sched, const struct ds_job *rec,
+			 const struct drm_sched_fence *sf, struct ds_last *before)
 {
 	struct ds_last last = {
 		.ns = rec->dispatch_ns,
@@ -348,14 +368,12 @@ static void ds_ring_dispatched(const struct drm_gpu_scheduler *sched, const stru
 	struct kstall_slot slot;
 	struct ds_ring *ring;
 
-	if (!kstall_inflight_find(&ds_rings, (unsigned long)sched, &slot) &&
-	    !kstall_inflight_insert(&ds_rings, (unsigned long)sched, last.ns, &slot)) {
+	if (!ds_ring_dispatched(sched, last.ns, &slot)) {
 		memset(before, 0, sizeof(ring->last));
 		return;
 	}
 	ring = slot.rec;
 	memcpy(before, ring->last, sizeof(ring->last));
-	ring->jobs++;
 	ring->last[rec->priority] = last;
 	kstall_inflight_unlock(&slot);
 }
@@ -390,20 +408,25 @@ KSTALL_PROBE(ds_on_run,
 {
 	const struct drm_sched_fence *sf = job->s_fence;
 	u64 key = ds_key(sf->finished.context, sf->finished.seqno), now = kstall_now();
+	bool invert = trace_drm_sched_prio_inversion_enabled();
+	bool tell = trace_drm_sched_job_dispatch_enabled();
 	struct ds_last before[DS_NR_PRIO];
 	struct ds_wait none;
 	struct ds_job rec;
 
 	kstall_inflight_take(&ds_waits, sf->scheduled.context, &none);
 	ds_job_to_head(ds_key(sf->finished.context, sf->finished.seqno + 1), now);
-	if (!ds_job_dispatched(key, now, &rec)) {
+	if (!ds_job_dispatched(key, now, invert || tell ? &rec : NULL)) {
 		kstall_inflight_unmatched(&ds_jobs);
 		return;
 	}
-	ds_ring_dispatched(job->sched, &rec, sf, before);
-	if (trace_drm_sched_prio_inversion_enabled())
+	if (invert) {
+		ds_ring_note(job->sched, &rec, sf, before);
 		ds_invert_check(job, &rec, before);
-	if (trace_drm_sched_job_dispatch_enabled())
+	} else {
+		ds_ring_count(job->sched, now);
+	}
+	if (tell)
 		ds_dispatch_emit(job, &rec, ent);
 }
 
@@ -471,19 +494,20 @@ bool ds_finished_enter(void *data, struct pt_regs *regs)
 {
 	const struct drm_sched_fence *sf = (void *)regs_get_kernel_argument(regs, 0);
 	u64 before = 0, now = kstall_now();
-	struct ds_job rec;
+	struct ds_job *rec;
 
-	if (!kstall_inflight_take(&ds_jobs, ds_key(sf->finished.context, sf->finished.seqno),
-				  &rec)) {
+	rec = kstall_inflight_detach(&ds_jobs, ds_key(sf->finished.context, sf->finished.seqno));
+	if (!rec) {
 		kstall_inflight_unmatched(&ds_jobs);
 		return false;
 	}
-	if (rec.dispatch_ns)
+	if (rec->dispatch_ns)
 		before = ds_ring_done(sf->sched, now);
 	else
-		ds_dep_cancelled(sf, &rec, now);
+		ds_dep_cancelled(sf, rec, now);
 	if (trace_drm_sched_job_complete_enabled())
-		ds_complete_emit(sf, &rec, now, before, ds_finished_result(sf, regs));
+		ds_complete_emit(sf, rec, now, before, ds_finished_result(sf, regs));
+	kstall_inflight_put(&ds_jobs, rec);
 	return false;
 }
 

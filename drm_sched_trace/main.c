@@ -29,7 +29,7 @@ KSTALL_PARAM_UINT(max_buffers, 65536, 64, 1 << 22,
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
 struct kstall_inflight ds_jobs = {
-	.name = "jobs", .rec_size = sizeof(struct ds_job), .max_age_ns = 10 * MINUTE,
+	.name = "jobs", .rec_size = sizeof(struct ds_job), .raw = true, .max_age_ns = 10 * MINUTE,
 };
 struct kstall_inflight ds_waits = {
 	.name = "waits", .capacity = 4096, .rec_size = sizeof(struct ds_wait),

@@ -27,7 +27,8 @@ KSTALL_PARAM_UINT(max_bios, 16384, 64, 1 << 22,
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
 struct kstall_inflight uring_reqs = {
-	.name = "requests", .rec_size = sizeof(struct uring_req), .max_age_ns = 10 * MINUTE,
+	.name = "requests", .rec_size = sizeof(struct uring_req), .raw = true,
+	.max_age_ns = 10 * MINUTE,
 };
 struct kstall_inflight uring_gone = {
 	.name = "gone_rings", .capacity = 1024,

@@ -358,14 +358,16 @@ KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 	if (!kstall_inflight_insert(&uring_reqs, (unsigned long)req, now, &slot))
 		return;
 	rec = slot.rec;
-	rec->submit_ns = now;
-	rec->user_data = req->cqe.user_data;
-	rec->ctx = req->ctx;
-	rec->len = uring_rw_len(req);
-	rec->fd = uring_needs_file(req->opcode) ? req->cqe.fd : -1;
-	rec->cpu_node = numa_node_id();
-	rec->opcode = req->opcode;
-	rec->sqpoll = uring_is_sqpoll(req->ctx);
+	*rec = (struct uring_req){
+		.submit_ns = now,
+		.user_data = req->cqe.user_data,
+		.ctx = req->ctx,
+		.len = uring_rw_len(req),
+		.fd = uring_needs_file(req->opcode) ? req->cqe.fd : -1,
+		.cpu_node = numa_node_id(),
+		.opcode = req->opcode,
+		.sqpoll = uring_is_sqpoll(req->ctx),
+	};
 	kstall_inflight_unlock(&slot);
 }
 
@@ -386,7 +388,7 @@ KSTALL_PROBE(uring_on_refused,
 
 KSTALL_CHECK_PROBE(io_uring_req_failed, uring_on_refused);
 
-/* A worker has taken the request, or it ended without one. Record locked. */
+/* A worker has taken the request, or it ended without one. */
 static void uring_wq_started(struct uring_req *rec, u64 now)
 {
 	if (!rec->punt_ns)
@@ -399,18 +401,16 @@ static void uring_wq_started(struct uring_req *rec, u64 now)
 /* int io_issue_sqe(struct io_kiocb *req, unsigned int issue_flags): each attempt to issue */
 bool uring_issue_enter(void *data, struct pt_regs *regs)
 {
-	unsigned long req = regs_get_kernel_argument(regs, 0);
-	u64 now = kstall_now();
-	struct kstall_slot slot;
-	struct uring_req *rec;
+	struct uring_req *rec = kstall_inflight_peek(&uring_reqs,
+						     regs_get_kernel_argument(regs, 0));
+	u64 now;
 
-	if (!kstall_inflight_find(&uring_reqs, req, &slot))
+	if (!rec || (rec->begin_ns && !rec->punt_ns))
 		return false;
-	rec = slot.rec;
+	now = kstall_now();
 	if (!rec->begin_ns)
 		rec->begin_ns = now;
 	uring_wq_started(rec, now);
-	kstall_inflight_unlock(&slot);
 	return false;
 }
 
@@ -573,16 +573,18 @@ static void uring_req_emit(const struct io_kiocb *req, const struct uring_req *r
 static bool uring_req_end(const struct io_kiocb *req)
 {
 	u64 now = kstall_now();
-	struct uring_req rec;
+	struct uring_req *rec;
 
 	/* The second completion of a SEND_ZC has an io_kiocb of its own (io_alloc_notif()). */
 	if (req->cqe.flags & IORING_CQE_F_NOTIF)
 		return true;
-	if (!kstall_inflight_take(&uring_reqs, (unsigned long)req, &rec))
+	rec = kstall_inflight_detach(&uring_reqs, (unsigned long)req);
+	if (!rec)
 		return false;
-	uring_wq_started(&rec, now);
+	uring_wq_started(rec, now);
 	if (trace_io_uring_req_done_enabled())
-		uring_req_emit(req, &rec, now);
+		uring_req_emit(req, rec, now);
+	kstall_inflight_put(&uring_reqs, rec);
 	return true;
 }
 

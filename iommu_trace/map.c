@@ -172,21 +172,27 @@ static bool it_is_p2p(struct page *page)
  * These calls do not contain one another. If there is a record it is of a call whose return was
  * not seen, as its hook was just being disarmed.
  */
-static void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
+static __always_inline void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
 {
 	struct it_parts *parts;
 
-	*call = (struct it_map_call){
-		.dev = (struct device *)regs_get_kernel_argument(regs, 0),
-		.op = op, .start_ns = kstall_now(),
-	};
+	call->dev = (struct device *)regs_get_kernel_argument(regs, 0);
+	call->start_ns = kstall_now();
 	parts = kstall_own_claim(&it_calls, call->start_ns);
 	if (parts)
 		*parts = (struct it_parts){ };
+	/* One by one and last: of what the caller sets again the compiler leaves nothing. */
+	call->sg = NULL;
+	call->addr = 0;
+	call->bytes = 0;
+	call->nents = 0;
+	call->op = op;
+	call->dir = 0;
+	call->p2p = false;
 }
 
 /* What was done inside the call that ends. */
-static void it_parts_take(struct it_parts *parts)
+static __always_inline void it_parts_take(struct it_parts *parts)
 {
 	struct it_parts *own = kstall_own_find(&it_calls);
 
@@ -207,10 +213,10 @@ static u8 it_path(struct device *dev, const struct it_parts *parts)
 	return it_dma_other(dev) ? IT_PATH_OTHER : IT_PATH_DIRECT;
 }
 
-static void it_call_end(const struct it_map_call *call, int result, bool map)
+static __always_inline void it_call_end(const struct it_map_call *call, int result, bool map)
 {
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
-	struct kstall_dma_map e = { .call = call };
+	struct kstall_dma_map e;
 	struct it_parts parts;
 
 	it_parts_take(&parts);
@@ -218,6 +224,7 @@ static void it_call_end(const struct it_map_call *call, int result, bool map)
 				duration_ns))
 		return;
 	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
+	e.call = call;
 	e.parts = &parts;
 	e.path = it_path(call->dev, &parts);
 	if (map)

@@ -21,6 +21,7 @@ static const char * const mm_allocator[] = {
 	"arch_stack_walk", "rethook_", "__rethook_", "arch_rethook_", "get_page_from_freelist",
 	"___kmalloc_large_node", "__kmalloc", "kmalloc_", "allocate_slab", "___slab_alloc",
 	"__slab_alloc", "kmem_cache_alloc", "new_slab", "refill_objects", "warn_alloc", "0x",
+	"kstall_direct_",
 };
 
 static bool mm_is_allocator(const char *symbol)
@@ -79,8 +80,8 @@ void mm_find_caller(struct mm_caller *caller)
 		if (!mm_is_module_text(stack[i]) || within_module(stack[i], THIS_MODULE))
 			continue;
 		mm_name_caller(caller, stack[i]);
-		/* Where modules are, ftrace's trampolines are too. */
-		if (caller->module[0])
+		/* Where modules are, ftrace's trampolines are too, and those of our other modules. */
+		if (caller->module[0] && !mm_is_allocator(caller->symbol))
 			return;
 	}
 	for (i = 0; i < nr; i++) {
@@ -103,11 +104,9 @@ void mm_find_caller(struct mm_caller *caller)
 bool mm_compact_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_compact_call *call = data;
-	struct kstall_slot slot;
 
-	if (!mm_push(MM_IN_COMPACT, regs->sp, &slot))
+	if (!mm_push(MM_IN_COMPACT, regs->sp))
 		return false;
-	kstall_inflight_unlock(&slot);
 	call->gfp = regs_get_kernel_argument(regs, 0);
 	call->order = regs_get_kernel_argument(regs, 1);
 	call->prio = regs_get_kernel_argument(regs, 4);
@@ -123,7 +122,7 @@ void mm_compact_return(void *data, struct pt_regs *regs)
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 
 	if (!mm_pop(call->sp, &c.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	if (!kstall_long_enough(&kstall_event_mm_compaction_stall, duration_ns))
@@ -145,11 +144,9 @@ bool mm_thp_enter(void *data, struct pt_regs *regs)
 	struct mm_thp_call *call = data;
 	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 0);
 	unsigned long start = vmf->address & HPAGE_PMD_MASK;
-	struct kstall_slot slot;
 
-	if (!mm_push(MM_IN_THP, regs->sp, &slot))
+	if (!mm_push(MM_IN_THP, regs->sp))
 		return false;
-	kstall_inflight_unlock(&slot);
 	call->address = vmf->address;
 	call->fits = start >= vmf->vma->vm_start && start + HPAGE_PMD_SIZE <= vmf->vma->vm_end;
 	call->sp = regs->sp;
@@ -173,7 +170,7 @@ void mm_thp_return(void *data, struct pt_regs *regs)
 	struct mm_frame frame;
 
 	if (!mm_pop(call->sp, &frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	if (!(regs_return_value(regs) & (__force unsigned long)VM_FAULT_FALLBACK))
@@ -192,8 +189,7 @@ void mm_thp_return(void *data, struct pt_regs *regs)
  */
 static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_task *task = mm_find(sp);
 	struct mm_frame *frame;
 	bool ours;
 
@@ -205,7 +201,6 @@ static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
 		frame->failed = !(gfp & __GFP_THISNODE && gfp & __GFP_DIRECT_RECLAIM);
 		frame->gfp = (__force u32)gfp;
 	}
-	kstall_inflight_unlock(&slot);
 	return ours;
 }
 

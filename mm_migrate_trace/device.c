@@ -11,14 +11,12 @@
 static bool mm_device_begin(struct mm_device_call *call, enum mm_frame_kind kind, u8 phase,
 			    struct pt_regs *regs)
 {
-	struct kstall_slot slot;
-	struct mm_frame *frame = mm_push(kind, regs->sp, &slot);
+	struct mm_frame *frame = mm_push(kind, regs->sp);
 
 	if (!frame)
 		return false;
 	if (kind == MM_IN_DEVICE)
 		frame->reason = MM_REASON_DEVICE;
-	kstall_inflight_unlock(&slot);
 	call->args = (void *)regs_get_kernel_argument(regs, 0);
 	call->phase = phase;
 	call->sp = regs->sp;
@@ -104,7 +102,7 @@ void mm_vma_return(void *data, struct pt_regs *regs)
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns), done;
 
 	if (!mm_pop(call->sp, &d.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	d.pages = (args->end - args->start) >> PAGE_SHIFT;
@@ -131,7 +129,7 @@ void mm_hmm_return(void *data, struct pt_regs *regs)
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 
 	if (!mm_pop(call->sp, &d.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	d.pages = (range->end - range->start) >> PAGE_SHIFT;
@@ -165,7 +163,7 @@ void mm_fault_return(void *data, struct pt_regs *regs)
 	unsigned long ret = regs_return_value(regs);
 
 	if (!mm_pop(call->sp, &d.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	if (ret & (__force unsigned long)VM_FAULT_RETRY)

@@ -18,7 +18,7 @@
 /* Changed by the worker when it disarms a hook that pushes frames or opens a window. */
 u16 mm_epoch;
 
-/* Drops the frames that are over. Record locked. */
+/* Drops the frames that are over. */
 static void mm_trim(struct mm_task *task, unsigned long sp)
 {
 	u16 epoch = READ_ONCE(mm_epoch);
@@ -34,50 +34,51 @@ static void mm_trim(struct mm_task *task, unsigned long sp)
 }
 
 /**
- * mm_find() - the record of the current task, locked
+ * mm_find() - the record of the current task
  * @sp: stack pointer of who asks
- * @slot: filled on success; pass it to kstall_inflight_unlock()
  *
- * Context: any; in interrupts there is none.
+ * Context: any, preemption disabled; in interrupts there is none.
  * Return: NULL if the task is in nothing.
  */
-struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot)
+struct mm_task *mm_find(unsigned long sp)
 {
-	if (!in_task() || !kstall_inflight_find(&mm_tasks, (unsigned long)current, slot))
-		return NULL;
-	mm_trim(slot->rec, sp);
-	return slot->rec;
+	struct mm_task *task = in_task() ? kstall_own_find(&mm_tasks) : NULL;
+
+	if (task)
+		mm_trim(task, sp);
+	return task;
 }
 
 /* The same, a new one if it is in nothing. NULL in interrupts and if the table is full. */
-struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot)
+struct mm_task *mm_find_or_insert(unsigned long sp)
 {
-	bool found;
+	struct mm_task *task = mm_find(sp);
 
-	if (!in_task() || !kstall_inflight_find_or_insert(&mm_tasks, (unsigned long)current,
-							  kstall_now(), slot, &found))
+	if (task || !in_task())
+		return task;
+	task = kstall_own_claim(&mm_tasks, kstall_now());
+	if (!task)
 		return NULL;
-	mm_trim(slot->rec, sp);
-	return slot->rec;
+	task->pid = -1;
+	mm_trim(task, sp);
+	return task;
 }
 
 /**
  * mm_push() - the current task enters a function
  * @kind: which
  * @sp: stack pointer at its entry
- * @slot: filled on success; pass it to kstall_inflight_unlock()
  *
  * Return: its new frame, zeroed; NULL if there is no place for it, which is counted.
  */
-struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstall_slot *slot)
+struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp)
 {
-	struct mm_task *task = mm_find_or_insert(sp, slot);
+	struct mm_task *task = mm_find_or_insert(sp);
 	struct mm_frame *frame;
 
 	if (!task)
 		return NULL;
 	if (task->nr == MM_MAX_FRAMES) {
-		kstall_inflight_unlock(slot);
 		this_cpu_inc(mm_too_deep->value);
 		return NULL;
 	}
@@ -91,13 +92,11 @@ struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstal
 	return frame;
 }
 
-/* Unlocks the current task's record; it is not needed any more if the task is in nothing. */
-void mm_unlock(const struct mm_task *task, struct kstall_slot *slot)
+/* The current task's record is not needed any more if it is in nothing. */
+void mm_let_go(struct mm_task *task)
 {
-	if (task->nr || task->window.open)
-		kstall_inflight_unlock(slot);
-	else
-		kstall_inflight_erase(&mm_tasks, (unsigned long)current, slot);
+	if (!task->nr && !task->window.open)
+		kstall_own_release(task);
 }
 
 /**
@@ -109,9 +108,8 @@ void mm_unlock(const struct mm_task *task, struct kstall_slot *slot)
  */
 bool mm_pop(unsigned long sp, struct mm_frame *copy)
 {
-	struct kstall_slot slot;
 	/* what is further in is over, this one is not */
-	struct mm_task *task = mm_find(sp - 1, &slot);
+	struct mm_task *task = mm_find(sp - 1);
 	bool found;
 
 	if (!task)
@@ -119,7 +117,7 @@ bool mm_pop(unsigned long sp, struct mm_frame *copy)
 	found = task->nr && task->frame[task->nr - 1].sp == sp;
 	if (found)
 		*copy = task->frame[--task->nr];
-	mm_unlock(task, &slot);
+	mm_let_go(task);
 	return found;
 }
 
@@ -163,8 +161,7 @@ void mm_look(const struct mm_task *task, struct mm_context *ctx)
 /* If it is for a fault, @driver has moved @pages to the memory. */
 void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_task *task = mm_find(sp);
 	struct mm_frame *frame;
 
 	if (!task)
@@ -174,14 +171,12 @@ void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver)
 		frame->pages += pages;
 		frame->driver = driver;
 	}
-	kstall_inflight_unlock(&slot);
 }
 
 /* @pages were moved, and @failed not, on behalf of all that the task is in. */
 void mm_charge_moved(unsigned long sp, u32 pages, u32 failed)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_task *task = mm_find(sp);
 	int i;
 
 	if (!task)
@@ -194,14 +189,12 @@ void mm_charge_moved(unsigned long sp, u32 pages, u32 failed)
 			frame->failed += failed;
 		}
 	}
-	kstall_inflight_unlock(&slot);
 }
 
 /* A flush of other CPUs is over. Return: why it was done, MM_REASON_*. */
 u8 mm_charge_tlb(unsigned long sp, u64 ns)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_task *task = mm_find(sp);
 	struct mm_context ctx;
 	int i;
 
@@ -212,7 +205,6 @@ u8 mm_charge_tlb(unsigned long sp, u64 ns)
 		task->frame[i].tlb_ns += ns;
 		task->frame[i].shootdowns++;
 	}
-	kstall_inflight_unlock(&slot);
 	return ctx.reason;
 }
 

@@ -24,11 +24,7 @@
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
 /* Tasks inside of a migration, wait or compaction at a time. */
-struct kstall_inflight mm_tasks = {
-	.name = "tasks", .capacity = 2048, .rec_size = sizeof(struct mm_task),
-	.init_size = offsetof(struct mm_task, frame), /* mm_push() does the rest */
-	.max_age_ns = 10 * MINUTE,
-};
+struct kstall_own mm_tasks = KSTALL_OWN("tasks", 2048, sizeof(struct mm_task), 60 * MINUTE);
 
 struct kstall_count __percpu *mm_too_deep;
 struct kstall_count __percpu *mm_quiet_waits;
@@ -36,7 +32,7 @@ struct kstall_count __percpu *mm_quiet_waits;
 enum { T_TASKS };
 
 static struct kstall_inflight *tables[] = {
-	[T_TASKS] = &mm_tasks,
+	[T_TASKS] = &mm_tasks.table,
 };
 
 /* Inner hooks come first. The callbacks' hooks are last: their number varies. */
@@ -72,12 +68,14 @@ enum {
 #define CALLBACK(_n)							\
 	[H_CALLBACK + (_n)] = KSTALL_PLACED("callback" #_n, NULL,		\
 					    sizeof(struct mm_callback_call),	\
-					    mm_callback_enter, mm_callback_return, .sleeps = true)
+					    mm_callback_enter, mm_callback_return, .sleeps = true, \
+					    .bounded = true)
 
 static struct kstall_hook hooks[] = {
+	/* Reclaim waits for it, so drivers must come to an end: for the device, no longer. */
 	[H_WAIT] = KSTALL_PAIR("wait", NULL, "__mmu_notifier_invalidate_range_start",
 			       sizeof(struct mm_wait_call), mm_wait_enter, mm_wait_return,
-			       .sleeps = true),
+			       .sleeps = true, .bounded = true),
 	[H_MOVED] = KSTALL_ENTRY("moved", NULL, "folio_migrate_flags", mm_moved_enter),
 	[H_MIGRATED] = KSTALL_TRACEPOINT("migrated", NULL, "mm_migrate_pages", mm_on_migrated),
 	[H_UNMAP] = KSTALL_PAIR("unmap", NULL, "try_to_migrate", sizeof(struct mm_frame_call),

@@ -16,13 +16,12 @@ bool mm_batch_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;
 	const struct list_head *from = (void *)regs_get_kernel_argument(regs, 0);
-	struct kstall_slot slot;
 	struct mm_frame *frame;
 
 	call->sp = regs->sp;
 	call->mode = regs_get_kernel_argument(regs, 4);
 	call->reason = mm_reason(regs_get_kernel_argument(regs, 5));
-	frame = mm_push(MM_IN_BATCH, regs->sp, &slot);
+	frame = mm_push(MM_IN_BATCH, regs->sp);
 	if (!frame)
 		return false;
 	frame->reason = call->reason;
@@ -34,29 +33,26 @@ bool mm_batch_enter(void *data, struct pt_regs *regs)
 		frame->pfn = page_to_pfn(page);
 		frame->src_node = page_to_nid(page);
 	}
-	kstall_inflight_unlock(&slot);
 	call->start_ns = kstall_now();
 	return true;
 }
 
-/* The innermost batch of the current task, locked. */
-static struct mm_frame *mm_batch(unsigned long sp, struct kstall_slot *slot)
+/* The innermost batch of the current task. */
+static struct mm_frame *mm_batch(unsigned long sp)
 {
-	struct mm_task *task = mm_find(sp, slot);
+	struct mm_task *task = mm_find(sp);
 
 	if (!task)
 		return NULL;
 	if (task->nr && task->frame[task->nr - 1].kind == MM_IN_BATCH)
 		return &task->frame[task->nr - 1];
-	kstall_inflight_unlock(slot);
 	return NULL;
 }
 
 /* migrate_pages() is about to return, on every path. */
 KSTALL_PROBE(mm_on_migrated, MM_MIGRATED_PROTO, MM_MIGRATED_ARGS)
 {
-	struct kstall_slot slot;
-	struct mm_frame *frame = mm_batch((unsigned long)__builtin_frame_address(0), &slot);
+	struct mm_frame *frame = mm_batch((unsigned long)__builtin_frame_address(0));
 
 	if (!frame)
 		return;
@@ -65,7 +61,6 @@ KSTALL_PROBE(mm_on_migrated, MM_MIGRATED_PROTO, MM_MIGRATED_ARGS)
 	frame->thp_moved = thp_succeeded;
 	frame->thp_failed = thp_failed;
 	frame->thp_split = thp_split;
-	kstall_inflight_unlock(&slot);
 }
 KSTALL_CHECK_PROBE(mm_migrate_pages, mm_on_migrated);
 
@@ -73,14 +68,12 @@ KSTALL_CHECK_PROBE(mm_migrate_pages, mm_on_migrated);
 bool mm_moved_enter(void *data, struct pt_regs *regs)
 {
 	const struct folio *to = (void *)regs_get_kernel_argument(regs, 0);
-	struct kstall_slot slot;
-	struct mm_frame *frame = mm_batch(regs->sp, &slot);
+	struct mm_frame *frame = mm_batch(regs->sp);
 
 	if (!frame)
 		return false;
 	if (frame->dst_node == NUMA_NO_NODE)
 		frame->dst_node = folio_nid(to);
-	kstall_inflight_unlock(&slot);
 	return false;
 }
 
@@ -91,7 +84,7 @@ void mm_batch_return(void *data, struct pt_regs *regs)
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 
 	if (!mm_pop(call->sp, &b.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	mm_charge_moved(call->sp, b.frame.pages, b.frame.failed);
@@ -112,8 +105,7 @@ bool mm_unmap_enter(void *data, struct pt_regs *regs)
 	struct mm_frame_call *call = data;
 	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
 	bool split = regs_get_kernel_argument(regs, 1) & (TTU_SPLIT_HUGE_PMD | TTU_RMAP_LOCKED);
-	struct kstall_slot slot;
-	struct mm_frame *frame = mm_push(MM_IN_UNMAP, regs->sp, &slot);
+	struct mm_frame *frame = mm_push(MM_IN_UNMAP, regs->sp);
 
 	if (!frame)
 		return false;
@@ -121,7 +113,6 @@ bool mm_unmap_enter(void *data, struct pt_regs *regs)
 	frame->pages = folio_nr_pages(folio);
 	frame->src_node = folio_nid(folio);
 	frame->reason = split ? MM_REASON_SPLIT : MM_REASON_DEVICE;
-	kstall_inflight_unlock(&slot);
 	call->sp = regs->sp;
 	return true;
 }
@@ -130,13 +121,11 @@ bool mm_unmap_enter(void *data, struct pt_regs *regs)
 bool mm_scan_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;
-	struct kstall_slot slot;
-	struct mm_frame *frame = mm_push(MM_IN_SCAN, regs->sp, &slot);
+	struct mm_frame *frame = mm_push(MM_IN_SCAN, regs->sp);
 
 	if (!frame)
 		return false;
 	frame->reason = MM_REASON_NUMA_SCAN;
-	kstall_inflight_unlock(&slot);
 	call->sp = regs->sp;
 	return true;
 }

@@ -5,7 +5,7 @@
 
 #include <kstall/event.h>
 #include <kstall/identity.h>
-#include <kstall/inflight.h>
+#include <kstall/own.h>
 
 #include <linux/smp.h>
 
@@ -116,15 +116,15 @@ struct mm_context {
 	u8 reason;
 };
 
-extern struct kstall_inflight mm_tasks;
+extern struct kstall_own mm_tasks;
 extern struct kstall_count __percpu *mm_too_deep;
 extern u16 mm_epoch;
 
-struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp, struct kstall_slot *slot);
+struct mm_frame *mm_push(enum mm_frame_kind kind, unsigned long sp);
 bool mm_pop(unsigned long sp, struct mm_frame *copy);
-struct mm_task *mm_find(unsigned long sp, struct kstall_slot *slot);
-struct mm_task *mm_find_or_insert(unsigned long sp, struct kstall_slot *slot);
-void mm_unlock(const struct mm_task *task, struct kstall_slot *slot);
+struct mm_task *mm_find(unsigned long sp);
+struct mm_task *mm_find_or_insert(unsigned long sp);
+void mm_let_go(struct mm_task *task);
 void mm_look(const struct mm_task *task, struct mm_context *ctx);
 void mm_charge_fault(unsigned long sp, u32 pages, unsigned long driver);
 void mm_charge_moved(unsigned long sp, u32 pages, u32 failed);

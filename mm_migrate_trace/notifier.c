@@ -246,14 +246,12 @@ void mm_show_callbacks(struct seq_file *m)
 bool mm_wait_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_wait_call *call = data;
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find_or_insert(regs->sp, &slot);
+	struct mm_task *task = mm_find_or_insert(regs->sp);
 
 	if (!task)
 		return false;
 	call->outer = task->window;
 	task->window = (struct mm_window){ .open = true };
-	kstall_inflight_unlock(&slot);
 	call->range = (void *)regs_get_kernel_argument(regs, 0);
 	call->sp = regs->sp;
 	call->start_ns = kstall_now();
@@ -264,8 +262,7 @@ bool mm_wait_enter(void *data, struct pt_regs *regs)
 static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_window *window,
 			struct mm_context *ctx)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(call->sp, &slot);
+	struct mm_task *task = mm_find(call->sp);
 	int i;
 
 	if (!task)
@@ -277,7 +274,7 @@ static bool mm_wait_end(const struct mm_wait_call *call, u64 wait_ns, struct mm_
 		task->frame[i].notifier_ns += wait_ns;
 		task->frame[i].waits++;
 	}
-	mm_unlock(task, &slot);
+	mm_let_go(task);
 	return window->open;
 }
 
@@ -295,7 +292,7 @@ void mm_wait_return(void *data, struct pt_regs *regs)
 	u64 wait_ns = kstall_delta(kstall_now(), call->start_ns);
 
 	if (!mm_wait_end(call, wait_ns, &w.window, &w.ctx)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	if (!w.window.nr) {
@@ -344,8 +341,7 @@ bool mm_callback_enter(void *data, struct pt_regs *regs)
 /* Adds it to the wait the task is in; none when an address space ends. Return: why. */
 static u8 mm_callback_count(const struct mm_callback *cb, unsigned long sp, u64 ns)
 {
-	struct kstall_slot slot;
-	struct mm_task *task = mm_find(sp, &slot);
+	struct mm_task *task = mm_find(sp);
 	struct mm_context ctx;
 
 	if (!task)
@@ -358,7 +354,6 @@ static u8 mm_callback_count(const struct mm_callback *cb, unsigned long sp, u64 
 			task->window.slot = cb - mm_callbacks;
 		}
 	}
-	kstall_inflight_unlock(&slot);
 	return ctx.reason;
 }
 

@@ -13,11 +13,9 @@
 
 static bool mm_pin_begin(struct mm_pin_call *call, struct pt_regs *regs, unsigned int flags)
 {
-	struct kstall_slot slot;
 
-	if (!(flags & FOLL_LONGTERM) || !mm_push(MM_IN_PIN, regs->sp, &slot))
+	if (!(flags & FOLL_LONGTERM) || !mm_push(MM_IN_PIN, regs->sp))
 		return false;
-	kstall_inflight_unlock(&slot);
 	call->write = flags & FOLL_WRITE;
 	call->sp = regs->sp;
 	call->start_ns = kstall_now();
@@ -88,7 +86,7 @@ void mm_pin_return(void *data, struct pt_regs *regs)
 	if (call->via == MM_PIN_FAST)
 		ret = (int)ret;
 	if (!mm_pop(call->sp, &p.frame)) {
-		kstall_inflight_unmatched(&mm_tasks);
+		kstall_inflight_unmatched(&mm_tasks.table);
 		return;
 	}
 	if (!kstall_long_enough(&kstall_event_mm_pin, duration_ns))

@@ -140,6 +140,8 @@ load() {
 		for dep in $(modinfo -F depends "$ko" | tr , ' '); do
 			modprobe "$dep" || bail "cannot load $dep"
 		done
+		# The caller's word is the last.
+		[ -z "${KSTALL_DIRECT-}" ] || ! modinfo -F parm "$ko" | grep -q ^direct: || set -- "direct=$KSTALL_DIRECT" "$@"
 		insmod "$ko" "$@" || bail "cannot load $module"
 	else
 		modprobe "$module" "$@" || bail "cannot load $module"

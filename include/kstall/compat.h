@@ -9,6 +9,7 @@
 #ifndef _KSTALL_COMPAT_H
 #define _KSTALL_COMPAT_H
 
+#include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -20,6 +21,15 @@
 #define kstall_trace_array_get(name)	trace_array_get_by_name(name, NULL)
 #else
 #define kstall_trace_array_get(name)	trace_array_get_by_name(name)
+#endif
+
+/* A direct trampoline with an ftrace_ops of its own. */
+#if defined(HAVE_FTRACE_DIRECT_OPS)
+#define kstall_register_direct(ops, text)	register_ftrace_direct(ops, text)
+#define kstall_unregister_direct(ops, text)	unregister_ftrace_direct(ops, text, false)
+#elif defined(HAVE_FTRACE_DIRECT_MULTI)
+#define kstall_register_direct(ops, text)	register_ftrace_direct_multi(ops, text)
+#define kstall_unregister_direct(ops, text)	unregister_ftrace_direct_multi(ops, text)
 #endif
 
 /* Memory that registering @rp takes; much of it, on large machines, are the rings of an objpool. */

@@ -8,14 +8,16 @@
  * frame. Probes do not notice: arguments and result are at their places in a struct pt_regs.
  *
  * A stub's text must outlive every call in it, so disarming waits for the calls that are under
- * way: a hook says that its function does not sleep (.atomic, hook.h). On PREEMPT_RT the locks of
- * such a function sleep, and everywhere it may be preempted: that is waited for.
+ * way. A pair says that its function does not sleep (.atomic, hook.h), or not longer than a device
+ * takes (.bounded). On PREEMPT_RT the locks of such a function sleep, and everywhere it may be
+ * preempted: that is waited for. A hook at a function's entry leaves the stub before the body
+ * begins: there is nothing to wait for, and the function may do what it likes.
  *
  * A function has one direct trampoline. Where BPF's is there already, ours is refused and the
- * hook becomes a return probe; where ours is first, BPF's fentry and fexit are refused (-EBUSY)
- * until kstall steps aside: parameter direct=0.
+ * hook becomes a kprobe or a return probe; where ours is first, BPF's fentry and fexit are refused
+ * (-EBUSY) until kstall steps aside: parameter direct=0.
  *
- * x86-64 with DYNAMIC_FTRACE_WITH_DIRECT_CALLS only; everything else gets return probes.
+ * x86-64 with DYNAMIC_FTRACE_WITH_DIRECT_CALLS only; everything else gets kprobes.
  */
 #ifndef _KSTALL_DIRECT_H
 #define _KSTALL_DIRECT_H
@@ -25,7 +27,8 @@
 
 #include <kstall/compat.h>
 
-#if defined(CONFIG_X86_64) && defined(HAVE_FTRACE_DIRECT_OPS) && defined(CONFIG_HAVE_STATIC_CALL)
+#if defined(CONFIG_X86_64) && defined(CONFIG_HAVE_STATIC_CALL) && \
+	(defined(HAVE_FTRACE_DIRECT_OPS) || defined(HAVE_FTRACE_DIRECT_MULTI))
 #define KSTALL_HAS_DIRECT
 #endif
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* direct_impl.h - stubs, and how they are armed and left; instantiated once a module by hook.h */
 
-/* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
-static bool direct;
+static bool direct = true;
 
 /* Waits, so that afterwards BPF finds the functions free, or ours. */
 static int direct_set(const char *val, const struct kernel_param *kp)
@@ -18,7 +17,7 @@ static const struct kernel_param_ops direct_ops = { .set = direct_set, .get = pa
 module_param_cb(direct, &direct_ops, &direct, 0600);
 __MODULE_PARM_TYPE(direct, "bool");
 MODULE_PARM_DESC(direct,
-		 "hook functions that do not sleep by direct trampolines, which BPF's fentry and fexit cannot share (0 or 1, default 0)");
+		 "hook functions that do not sleep by direct trampolines, which BPF's fentry and fexit cannot share (0 or 1, default 1)");
 
 #ifdef KSTALL_HAS_DIRECT
 
@@ -27,13 +26,18 @@ MODULE_PARM_DESC(direct,
 #include <asm/nospec-branch.h>
 #include <asm/unwind_hints.h>
 
+/* Kernels before 6.2 do not count calls. */
+#ifndef CALL_DEPTH_ACCOUNT
+#define CALL_DEPTH_ACCOUNT ""
+#endif
+
 /* A stub's frame: a struct pt_regs, the call's hook, the call's data. */
 #define KSTALL_FRAME	304
 static_assert(KSTALL_FRAME == sizeof(struct pt_regs) + sizeof(void *) + KSTALL_DIRECT_DATA);
 static_assert(offsetof(struct pt_regs, di) == 112 && offsetof(struct pt_regs, si) == 104 &&
 	      offsetof(struct pt_regs, dx) == 96 && offsetof(struct pt_regs, cx) == 88 &&
 	      offsetof(struct pt_regs, r8) == 72 && offsetof(struct pt_regs, r9) == 64 &&
-	      offsetof(struct pt_regs, ax) == 80);
+	      offsetof(struct pt_regs, ax) == 80 && offsetof(struct pt_regs, sp) == 152);
 static_assert(offsetof(struct kstall_stub, body) == 0);
 
 asmlinkage bool kstall_direct_enter(struct kstall_stub *stub, struct pt_regs *regs);
@@ -73,6 +77,8 @@ asmlinkage void kstall_direct_return(struct kstall_stub *stub, struct pt_regs *r
 	    "movq %rcx, 88(%rsp)\n"					\
 	    "movq %r8, 72(%rsp)\n"					\
 	    "movq %r9, 64(%rsp)\n"					\
+	    "leaq 16(%rbp), %rax\n"					\
+	    "movq %rax, 152(%rsp)\n"					\
 	    "leaq kstall_stub_" #_n "(%rip), %rdi\n"			\
 	    "movq %rsp, %rsi\n"						\
 	    "call kstall_direct_enter\n"				\
@@ -156,7 +162,7 @@ asmlinkage bool notrace kstall_direct_enter(struct kstall_stub *stub, struct pt_
 	*owner = hook;
 	/* A member that no probe reads: the call's level is what it was when it returns. */
 	regs->orig_ax = bit;
-	follow = hook->enter(owner + 1, regs);
+	follow = hook->enter(owner + 1, regs) && hook->ret;
 	if (follow)
 		this_cpu_inc(hook->stats->entered);
 	stats->active &= ~bit;
@@ -194,6 +200,13 @@ static int kstall_direct_share(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 {
 	return 0;
 }
+
+/* ftrace has broken down while sites of ours were armed. Under kstall.lock. */
+static bool kstall_direct_stuck;
+
+#define kstall_for_each_hook(_hook, _mask)				\
+	for ((_hook) = kstall.hooks; (_hook) < kstall.hooks + kstall.nr_hooks; (_hook)++) \
+		if (!((_mask) & BIT_ULL((_hook) - kstall.hooks))) {} else
 
 static struct kstall_stub *kstall_stub_get(struct kstall_hook *hook)
 {
@@ -235,19 +248,23 @@ static int kstall_stub_attach(struct kstall_stub *stub, unsigned long site)
 	ret = ftrace_set_filter_ip(&stub->ops, site, 0, 1);
 	if (ret)
 		return ret;
-	ret = register_ftrace_direct(&stub->ops, (unsigned long)stub->text);
-	if (ret)
-		ftrace_free_filter(&stub->ops);
+	ret = kstall_register_direct(&stub->ops, (unsigned long)stub->text);
+	if (!ret)
+		return 0;
+	/* But for that one refusal it was in ftrace's list before it was taken out again. */
+	if (ret != -EBUSY)
+		synchronize_rcu_tasks();
+	ftrace_free_filter(&stub->ops);
 	return ret;
 }
 
-/* Return: NULL, or why the hook has to be a return probe. */
+/* Return: NULL, or why the hook has to be a kprobe or a return probe. */
 static const char *kstall_direct_try(struct kstall_hook *hook)
 {
 	unsigned long site;
 	int ret;
 
-	if (!hook->atomic)
+	if (hook->ret && !hook->atomic && !hook->bounded)
 		return "sleeps";
 	if (!READ_ONCE(direct))
 		return "off";
@@ -269,123 +286,150 @@ static const char *kstall_direct_try(struct kstall_hook *hook)
 
 /* ---- disarming ---- */
 
+/* Calls of the hook's function that its stub let in, and those that came back. */
+static u64 kstall_direct_entered(const struct kstall_hook *hook)
+{
+	return kstall_percpu_sum(hook->stats, entered);
+}
+
+static u64 kstall_direct_left(const struct kstall_hook *hook)
+{
+	return kstall_percpu_sum(hook->stats, left);
+}
+
 /*
  * unregister_ftrace_direct() takes the trampoline's entry out of a hash, and its function out of
  * the ops, under the eyes of who calls the site by arch_ftrace_ops_list_func(), as it does where
  * there are others beside us. So it waits in between, for each hook anew, as long as the ops have
  * FTRACE_OPS_FL_DYNAMIC (ftrace_shutdown()). All hooks of a round have that behind them at once:
- * to that function ops with FTRACE_OPS_FL_STUB are not there.
+ * to that function ops with FTRACE_OPS_FL_STUB are not there. It runs with preemption disabled
+ * where RCU is watching, as all that is hooked (ARCH_WANTS_NO_INSTR).
+ *
+ * FTRACE_OPS_FL_RCU keeps ftrace calling it, and not our ops' function, should ours be the last
+ * ops (ftrace_ops_get_list_func()), once they are not dynamic any more.
  */
 static void kstall_directs_hide(u64 mask)
 {
-	unsigned int i;
+	struct kstall_hook *hook;
 
-	for (i = 0; i < kstall.nr_hooks; i++) {
-		if (mask & BIT_ULL(i))
-			kstall.hooks[i].stub->ops.flags |= FTRACE_OPS_FL_STUB;
-	}
-	synchronize_rcu_tasks_rude();
+	kstall_for_each_hook(hook, mask)
+		hook->stub->ops.flags |= FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_RCU;
+	synchronize_rcu();
 }
 
-/* Hidden before; kstall_direct_drain() has to follow. */
-static void kstall_direct_detach(struct kstall_hook *hook)
+/* Hidden before; kstall_directs_drain() has to follow. Return: false if ftrace does not let go. */
+static bool kstall_direct_detach(struct kstall_hook *hook)
 {
 	struct kstall_stub *stub = hook->stub;
 	int ret;
 
 	stub->ops.flags &= ~FTRACE_OPS_FL_DYNAMIC;
-	ret = unregister_ftrace_direct(&stub->ops, (unsigned long)stub->text, false);
+	ret = kstall_unregister_direct(&stub->ops, (unsigned long)stub->text);
 	if (!ret)
-		return;
-	/* ftrace has broken down (ftrace_kill()): the site calls us for ever. */
+		return true;
+	/* It has broken down (ftrace_kill()): the site calls the stub for ever. */
 	pr_err("hook %s: ftrace does not let go of %s, error %d: the module has to stay\n",
 	       hook->name, hook->target, ret);
+	kstall_direct_stuck = true;
 	__module_get(THIS_MODULE);
 	hook->stub = NULL;
+	return false;
 }
 
-static u64 kstall_direct_calls(u64 mask, bool left)
+/*
+ * Nothing enters any more; waits until all have left. A task that died in the function will not:
+ * where the kernel has said that one did, nobody waits longer than 10 s.
+ */
+static void kstall_direct_wait(struct kstall_hook *hook)
 {
-	unsigned int i;
-	u64 calls = 0;
+	u64 calls, entered = kstall_direct_entered(hook);
+	unsigned long late = jiffies + 10 * HZ;
+	bool said = false;
 
-	for (i = 0; i < kstall.nr_hooks; i++) {
-		if (mask & BIT_ULL(i))
-			calls += left ? kstall_percpu_sum(kstall.hooks[i].stats, left)
-				      : kstall_percpu_sum(kstall.hooks[i].stats, entered);
+	while ((calls = entered - kstall_direct_left(hook))) {
+		if (time_after(jiffies, late) && !said) {
+			said = true;
+			pr_warn("hook %s: waits for %llu calls of %s to return\n", hook->name,
+				calls, hook->target);
+		}
+		if (said && test_taint(TAINT_DIE)) {
+			pr_warn("hook %s: they died\n", hook->name);
+			this_cpu_add(hook->stats->left, calls);
+			hook->missed += calls;
+		}
+		schedule_timeout_uninterruptible(1);
 	}
-	return calls;
 }
 
 /*
  * No site calls the stubs of @mask any more; returns when no call is in them.
  *
- * The first grace periods end when who was in a stub, preempted or in an interrupt, has left it or
- * has begun to wait in the body, on PREEMPT_RT for a lock (which is no preemption to
- * rcu_tasks_qs() there); by then it is counted in @entered, to which nothing is added any more.
- * Its return is seen in @left; the last few instructions behind that are what the second grace
- * period is for. It is not needed if all had returned before the first.
+ * The first grace period ends when who was in a stub, preempted or in an interrupt, has left it or
+ * has begun to wait in the body, on PREEMPT_RT for a lock (whoever is on no run queue is not
+ * waited for); by then it is counted in @entered, to which nothing is added any more. Its return
+ * is seen in @left; the last few instructions behind that are what the second grace period is
+ * for. It is not needed if all had returned before the first.
  */
-static void kstall_direct_drain(u64 mask)
+static void kstall_directs_drain(u64 mask)
 {
-	u64 entered, left = kstall_direct_calls(mask, true);
-	unsigned long warn = jiffies + 10 * HZ;
+	struct kstall_hook *hook;
+	u64 inside = 0;
 
-	synchronize_rcu_tasks_rude();
+	kstall_for_each_hook(hook, mask)
+		inside -= kstall_direct_left(hook);
 	synchronize_rcu_tasks();
-	entered = kstall_direct_calls(mask, false);
-	if (left == entered)
+	kstall_for_each_hook(hook, mask)
+		inside += kstall_direct_entered(hook);
+	if (!inside)
 		return;
-	while (kstall_direct_calls(mask, true) != entered) {
-		if (warn && time_after(jiffies, warn)) {
-			pr_warn("waits for %llu calls of hooked functions to return\n",
-				entered - kstall_direct_calls(mask, true));
-			warn = 0;
-		}
-		schedule_timeout_uninterruptible(1);
-	}
+	kstall_for_each_hook(hook, mask)
+		kstall_direct_wait(hook);
 	synchronize_rcu_tasks();
 }
 
 /* Disarms the direct hooks of @mask; when it returns their stubs are nobody's and empty. */
 static void kstall_directs_disarm(u64 mask)
 {
-	unsigned int i;
+	struct kstall_hook *hook;
 
 	if (!mask)
 		return;
 	kstall_directs_hide(mask);
-	for (i = 0; i < kstall.nr_hooks; i++) {
-		if (mask & BIT_ULL(i))
-			kstall_direct_detach(&kstall.hooks[i]);
+	kstall_for_each_hook(hook, mask) {
+		if (!kstall_direct_detach(hook))
+			mask &= ~BIT_ULL(hook - kstall.hooks);
 	}
-	kstall_direct_drain(mask);
-	for (i = 0; i < kstall.nr_hooks; i++) {
-		struct kstall_hook *hook = &kstall.hooks[i];
-
-		if (!(mask & BIT_ULL(i)) || !hook->stub)
-			continue;
+	kstall_directs_drain(mask);
+	kstall_for_each_hook(hook, mask) {
 		ftrace_free_filter(&hook->stub->ops);
 		hook->stub->hook = NULL;
 		hook->stub = NULL;
 	}
 }
 
+/* At the end of the module's exit: a stub that ftrace has not let go of must not be freed. */
+static void kstall_directs_exit(void)
+{
+	while (kstall_direct_stuck)
+		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
+}
+
 #else /* !KSTALL_HAS_DIRECT */
 
 static const char *kstall_direct_try(struct kstall_hook *hook)
 {
-	return hook->atomic ? "kernel" : "sleeps";
+	return hook->ret && !hook->atomic && !hook->bounded ? "sleeps" : "kernel";
 }
 
 static void kstall_directs_disarm(u64 mask) {}
+static void kstall_directs_exit(void) {}
 
 #endif /* KSTALL_HAS_DIRECT */
 
 /* Does the parameter want an armed hook to be of the other kind? */
 static bool kstall_direct_changed(const struct kstall_hook *hook)
 {
-	if (hook->state != KSTALL_ARMED || hook->kind != KSTALL_KIND_PAIR)
+	if (hook->state != KSTALL_ARMED || hook->kind == KSTALL_KIND_TRACEPOINT)
 		return false;
 	return READ_ONCE(direct) ? hook->why && !strcmp(hook->why, "off") : !!hook->stub;
 }

@@ -392,6 +392,7 @@ void kstall_exit(void)
 	cancel_delayed_work_sync(&kstall.tick_work);
 	destroy_workqueue(kstall.wq);
 	kstall_status_exit();
+	kstall_directs_exit();
 	kstall_hooks_exit();
 	kstall_events_free();
 	free_percpu(kstall.clamped);

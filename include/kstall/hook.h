@@ -6,8 +6,8 @@
  * then the worker (event.h) arms it, and disarms it after the last such event is disabled.
  * While idle it leaves no trace in the kernel's text.
  *
- * A pair on a function that does not sleep is a direct trampoline where there can be one and
- * parameter direct is 1 (direct.h). All other function hooks are kprobes and kretprobes, not fprobes: Debian's 6.1 has
+ * A function's entry, and a pair on a function that does not sleep, is a direct trampoline where
+ * there can be one (direct.h). All other function hooks are kprobes and kretprobes, not fprobes: Debian's 6.1 has
  * no CONFIG_FPROBE, on 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a
  * kretprobe pair is cheaper. Both kinds are placed on the function's ftrace site. Kprobes do not
  * nest: one that is hit by an interrupt of another one's handler is missed, and counted.
@@ -40,7 +40,7 @@ enum kstall_state {
 
 /**
  * typedef kstall_enter_t - probe at a function's entry
- * @data: uninitialised memory of the hook's data_size for this one call, NULL for KSTALL_ENTRY()
+ * @data: uninitialised memory of the hook's data_size for this one call, none for KSTALL_ENTRY()
  * @regs: registers at entry; use regs_get_kernel_argument()
  *
  * Return: true to be called at the function's return too (KSTALL_PAIR() only).
@@ -78,6 +78,7 @@ struct kstall_hook_stats {
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
  * @few: whether it sleeps or not, few are in it at a time: pool of %KSTALL_FEW calls
  * @atomic: the function never sleeps and has at most six arguments: it can be direct
+ * @bounded: it sleeps, but for a device at most, and has at most six arguments: the same
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe
@@ -89,12 +90,12 @@ struct kstall_hook_stats {
  * @tp: tracepoint found under one of @targets, NULL if none is loaded
  * @tp_rank: its position in @targets
  * @leaving: the target's module is being unloaded
- * @kp: for KSTALL_KIND_ENTRY
+ * @kp: for KSTALL_KIND_ENTRY, unless it is direct
  * @rp: for KSTALL_KIND_PAIR, unless it is direct
  * @stub: its trampoline while it is armed and direct, else NULL
- * @why: of an armed pair that is not direct: one word why
+ * @why: of an armed function hook that is not direct: one word why
  * @stats: per-CPU counters
- * @missed: hits lost by registrations that are gone
+ * @missed: hits lost by registrations that are gone, calls that died in a direct hook
  * @missed_seen: hits lost when that was last looked at
  * @missed_ns: when they were first seen to be so many; 0: never any
  * @bytes: memory held while armed
@@ -109,6 +110,7 @@ struct kstall_hook {
 	bool sleeps;
 	bool few;
 	bool atomic;
+	bool bounded;
 	size_t data_size;
 	void *probe;
 	kstall_enter_t enter;
@@ -166,7 +168,7 @@ static __always_inline bool kstall_enter_level(struct kstall_hook *hook,
 {
 	preempt_disable_notrace();
 	*stats = this_cpu_ptr(hook->stats);
-	*bit = 1 << interrupt_context_level();
+	*bit = 1 << kstall_level();
 	if (unlikely((*stats)->active & *bit)) {
 		(*stats)->recursed++;
 		(*stats)->recursed_ns = kstall_now();
@@ -199,7 +201,7 @@ static __always_inline bool kstall_enter(struct kstall_hook *hook)
 /* The probe kstall_enter() let in is done. */
 static __always_inline void kstall_leave(struct kstall_hook *hook)
 {
-	this_cpu_ptr(hook->stats)->active &= ~(1 << interrupt_context_level());
+	this_cpu_ptr(hook->stats)->active &= ~(1 << kstall_level());
 	preempt_enable_notrace();
 }
 

@@ -206,18 +206,17 @@ static int kstall_attach_function(struct kstall_hook *hook)
 {
 	const char *name = hook->placed ? NULL : hook->target;
 
-	if (hook->kind == KSTALL_KIND_ENTRY) {
-		memset(&hook->kp, 0, sizeof(hook->kp));
-		hook->kp.symbol_name = name;
-		hook->kp.addr = (kprobe_opcode_t *)hook->addr;
-		hook->kp.pre_handler = kstall_entry_handler;
-		return register_kprobe(&hook->kp);
-	}
 	memset(&hook->rp, 0, sizeof(hook->rp));
 	hook->bytes = 0;
 	hook->why = kstall_direct_try(hook);
 	if (!hook->why)
 		return 0;
+	if (hook->kind == KSTALL_KIND_ENTRY) {
+		hook->kp.symbol_name = name;
+		hook->kp.addr = (kprobe_opcode_t *)hook->addr;
+		hook->kp.pre_handler = kstall_entry_handler;
+		return register_kprobe(&hook->kp);
+	}
 	hook->rp.kp.symbol_name = name;
 	hook->rp.kp.addr = (kprobe_opcode_t *)hook->addr;
 	hook->rp.entry_handler = kstall_pair_entry;
@@ -373,10 +372,10 @@ static void kstall_hooks_disarm(u64 mask)
 
 		if (!(mask & BIT_ULL(i)) || hook->state != KSTALL_ARMED)
 			continue;
-		if (hook->kind == KSTALL_KIND_ENTRY)
-			kps[nr_kp++] = &hook->kp;
-		else if (hook->stub)
+		if (hook->stub)
 			directs |= BIT_ULL(i);
+		else if (hook->kind == KSTALL_KIND_ENTRY)
+			kps[nr_kp++] = &hook->kp;
 		else if (hook->kind == KSTALL_KIND_PAIR)
 			rps[nr_rp++] = &hook->rp;
 		else if (!tracepoint_probe_unregister(hook->tp, hook->probe, hook))

@@ -30,7 +30,7 @@
 /* A start record; index 0 of the node array is the list terminator and never used. */
 struct kstall_node {
 	u32 next;
-	u32 reserved;
+	u32 idx;	/* its own */
 	u64 key;
 	u64 born_ns;
 	u8 rec[];
@@ -60,7 +60,7 @@ struct kstall_magazine {
  * @name: its name in the status file
  * @capacity: records it holds without fail, at least 2
  * @rec_size: bytes of a record
- * @init_size: bytes of a new record that are zeroed; 0: all
+ * @raw: a new record is not zeroed, but filled by who inserts it
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0: never
  * @own: it is a &struct kstall_own, and not for the functions below
@@ -88,7 +88,7 @@ struct kstall_inflight {
 	const char *name;
 	u32 capacity;
 	u32 rec_size;
-	u32 init_size;
+	bool raw;
 	u64 max_age_ns;
 	bool own;
 
@@ -130,7 +130,10 @@ bool kstall_inflight_insert(struct kstall_inflight *t, u64 key, u64 now, struct 
 bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot *slot);
 bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 				    struct kstall_slot *slot, bool *found);
+void *kstall_inflight_peek(struct kstall_inflight *t, u64 key);
 bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec);
+void *kstall_inflight_detach(struct kstall_inflight *t, u64 key);
+void kstall_inflight_put(struct kstall_inflight *t, void *rec);
 void kstall_inflight_erase(struct kstall_inflight *t, u64 key, struct kstall_slot *slot);
 void kstall_inflight_unmatched(struct kstall_inflight *t);
 u64 kstall_inflight_purge(struct kstall_inflight *t,

@@ -17,8 +17,12 @@ static struct kstall_bucket *kstall_bucket(struct kstall_inflight *t,
 	return &buckets[(key * GOLDEN_RATIO_64) >> t->shift];
 }
 
-/* Locks the bucket of @key. Return: false if the table is not there. */
-static bool kstall_inflight_lock(struct kstall_inflight *t, u64 key, struct kstall_slot *slot)
+/*
+ * Locks the bucket of @key. Return: false if the table is not there, or if only what is in it is
+ * asked for, and that is nothing. Whoever knows that a record was inserted sees it here.
+ */
+static __always_inline bool kstall_inflight_lock(struct kstall_inflight *t, u64 key,
+						 struct kstall_slot *slot, bool filled)
 {
 	/* Pairs with the release in kstall_inflight_alloc(). */
 	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
@@ -26,6 +30,8 @@ static bool kstall_inflight_lock(struct kstall_inflight *t, u64 key, struct ksta
 	if (!buckets)
 		return false;
 	slot->bucket = kstall_bucket(t, buckets, key);
+	if (filled && !READ_ONCE(slot->bucket->head))
+		return false;
 	raw_spin_lock_irqsave(&slot->bucket->lock, slot->flags);
 	__release(&slot->bucket->lock);	/* for sparse, see kstall_inflight_unlock() */
 	return true;
@@ -90,6 +96,8 @@ static void kstall_node_put(struct kstall_inflight *t, u32 idx)
 
 	if (unlikely(mag->nr == ARRAY_SIZE(mag->idx)))
 		kstall_magazine_spill(t, mag);
+	/* For kstall_inflight_peek(), should it stray to here. */
+	WRITE_ONCE(kstall_node(t, idx)->key, 0);
 	mag->idx[mag->nr++] = idx;
 	mag->removed++;
 }
@@ -111,7 +119,7 @@ bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 	struct kstall_node *node;
 	u32 *link, idx;
 
-	if (!kstall_inflight_lock(t, key, slot))
+	if (!kstall_inflight_lock(t, key, slot, false))
 		return false;
 	link = kstall_inflight_link(t, slot->bucket, key);
 	idx = *link;
@@ -126,8 +134,10 @@ bool kstall_inflight_find_or_insert(struct kstall_inflight *t, u64 key, u64 now,
 		node->next = 0;
 		node->key = key;
 		node->born_ns = now;
-		memset(node->rec, 0, t->init_size);
-		*link = idx;
+		if (!t->raw)
+			memset(node->rec, 0, t->rec_size);
+		/* Pairs with the acquires in kstall_inflight_peek(). */
+		smp_store_release(link, idx);
 	}
 	slot->rec = kstall_node(t, idx)->rec;
 	return true;
@@ -151,7 +161,8 @@ bool kstall_inflight_insert(struct kstall_inflight *t, u64 key, u64 now, struct 
 		return false;
 	if (found) {
 		container_of(slot->rec, struct kstall_node, rec)->born_ns = now;
-		memset(slot->rec, 0, t->init_size);
+		if (!t->raw)
+			memset(slot->rec, 0, t->rec_size);
 	}
 	return true;
 }
@@ -169,7 +180,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 {
 	u32 idx;
 
-	if (!kstall_inflight_lock(t, key, slot))
+	if (!kstall_inflight_lock(t, key, slot, true))
 		return false;
 	idx = *kstall_inflight_link(t, slot->bucket, key);
 	if (!idx) {
@@ -178,6 +189,43 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 	}
 	slot->rec = kstall_node(t, idx)->rec;
 	return true;
+}
+
+/**
+ * kstall_inflight_peek() - the record of @key, for whom alone it is
+ * @t: table
+ * @key: its key, which nobody else inserts, finds or takes meanwhile, as it is the caller's own
+ *
+ * No lock is taken: the caller's node stays where it is, the others of its bucket may go to
+ * another one, or free, while they are passed. Who then strays looks again with the lock. A
+ * record that is evicted meanwhile may be another one's when it is written to: an event may be
+ * wrong in its details, nothing worse.
+ *
+ * Context: any but NMI, preemption disabled; the record is valid as long as it is.
+ * Return: NULL if there is none.
+ */
+void __maybe_unused *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
+{
+	/* Pairs with the release in kstall_inflight_alloc(). */
+	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
+	struct kstall_slot slot;
+	u32 idx, steps = 8;
+
+	if (!buckets)
+		return NULL;
+	/* Pairs with the release in kstall_inflight_find_or_insert(). */
+	idx = smp_load_acquire(&kstall_bucket(t, buckets, key)->head);
+	while (idx && steps--) {
+		struct kstall_node *node = kstall_node(t, idx);
+
+		if (READ_ONCE(node->key) == key)
+			return node->rec;
+		idx = smp_load_acquire(&node->next);
+	}
+	if (!kstall_inflight_find(t, key, &slot))
+		return NULL;
+	kstall_inflight_unlock(&slot);
+	return slot.rec;
 }
 
 /**
@@ -194,7 +242,7 @@ bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
 	struct kstall_slot slot;
 	u32 *link, idx;
 
-	if (!kstall_inflight_lock(t, key, &slot))
+	if (!kstall_inflight_lock(t, key, &slot, true))
 		return false;
 	link = kstall_inflight_link(t, slot.bucket, key);
 	idx = *link;
@@ -207,6 +255,44 @@ bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
 	}
 	kstall_inflight_unlock(&slot);
 	return idx;
+}
+
+/**
+ * kstall_inflight_detach() - remove a record and keep it for now
+ * @t: table
+ * @key: its key
+ *
+ * Spares the copy that kstall_inflight_take() makes.
+ *
+ * Context: any but NMI, preemption disabled until kstall_inflight_put() has been called.
+ * Return: NULL if there is none.
+ */
+void __maybe_unused *kstall_inflight_detach(struct kstall_inflight *t, u64 key)
+{
+	struct kstall_node *node = NULL;
+	struct kstall_slot slot;
+	u32 *link;
+
+	if (!kstall_inflight_lock(t, key, &slot, true))
+		return NULL;
+	link = kstall_inflight_link(t, slot.bucket, key);
+	if (*link) {
+		node = kstall_node(t, *link);
+		node->idx = *link;
+		*link = node->next;
+	}
+	kstall_inflight_unlock(&slot);
+	return node ? node->rec : NULL;
+}
+
+/* Frees a detached record. Its table is still there: preemption was never enabled. */
+void __maybe_unused kstall_inflight_put(struct kstall_inflight *t, void *rec)
+{
+	unsigned long flags;
+
+	local_irq_save(flags);
+	kstall_node_put(t, container_of(rec, struct kstall_node, rec[0])->idx);
+	local_irq_restore(flags);
 }
 
 /**
@@ -405,7 +491,6 @@ static int kstall_inflight_alloc(struct kstall_inflight *t)
 
 	if (t->own)
 		return kstall_own_alloc(t);
-	t->init_size = t->init_size ?: t->rec_size;
 	t->shift = 64 - ilog2(nr_buckets);
 	t->stride = ALIGN(sizeof(struct kstall_node) + t->rec_size, sizeof(u64));
 	t->nr_nodes = t->capacity + num_possible_cpus() * 2 * KSTALL_BATCH;

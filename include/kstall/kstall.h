@@ -129,6 +129,17 @@ static inline u64 kstall_now(void)
 	return ktime_get_mono_fast_ns();
 }
 
+/*
+ * How deep in interrupts: task 0, softirq 1, hardirq 2, NMI 3. interrupt_context_level(), whose
+ * sum takes a dozen instructions; in a task one test is enough.
+ */
+static __always_inline u8 kstall_level(void)
+{
+	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
+		return 0;
+	return interrupt_context_level();
+}
+
 /**
  * kstall_delta() - a duration in ns, never negative
  * @now: the later time

@@ -46,7 +46,7 @@ struct kstall_own_slot {
 /* Tasks are aligned: the lowest bits tell them from the interrupts on top of them. */
 static inline u64 kstall_own_key(void)
 {
-	return (unsigned long)current | interrupt_context_level();
+	return (unsigned long)current | kstall_level();
 }
 
 static __always_inline struct kstall_own_slot *

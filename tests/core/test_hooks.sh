@@ -5,7 +5,7 @@
 plan 52
 
 load kstall_target
-# shellcheck disable=SC2086 # none, or of test_hooks_direct.sh
+# shellcheck disable=SC2086 # none, or of test_hooks_other.sh
 load kstall_test max_sleepers=16 ${parameters-}
 mk_instance core
 

@@ -7,8 +7,8 @@ plan 30
 m=dma_map_done u=dma_unmap_done
 mode DMA
 trace $m $u
-# test_map_direct.sh asks for it
-[ -z "${direct-}" ] || echo 1 >/sys/module/iommu_trace/parameters/direct
+# test_map_other.sh asks for it
+[ -z "${direct-}" ] || echo "$direct" >/sys/module/iommu_trace/parameters/direct
 
 # both KEY…: of all mappings and unmappings, without repetition
 both() {
