@@ -7,7 +7,7 @@
 # bugs (vm/debug-kernel) the last test of a directory also answers for memory that leaked, and for detectors that fell asleep.
 #
 # KSTALL_BRIEF=1: another kernel does it all at full length (at_length in lib.sh).
-# KSTALL_DIRECT=0: modules are loaded with direct=0 (load in lib.sh).
+# KSTALL_DIRECT=1: modules are loaded with direct=1 (load in lib.sh).
 set -u
 cd "$(dirname "$0")" || exit
 export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1} KSTALL_BRIEF=${KSTALL_BRIEF-} KSTALL_DIRECT=${KSTALL_DIRECT-}
