@@ -12,18 +12,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+
 program = sys.argv[1]
 top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-count = failed = 0
-
-
-def result(good, what, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}", flush=True)
-    for line in str(why).splitlines()[:10] if not good else []:
-        print("#", line[:300])
 
 
 def events():
@@ -124,10 +117,10 @@ def known(work):
         'kstall_reach{layer="tlb",state="not_loaded"}': "1",
     }
     wrong = {k: got.get(k) for k, v in want.items() if got.get(k) != v}
-    result(not wrong, "what the kernel counted is what comes out", wrong)
-    result(not lint(page), "promtool has nothing to say", lint(page))
+    tap.result(not wrong, "what the kernel counted is what comes out", wrong)
+    tap.result(not lint(page), "promtool has nothing to say", lint(page))
     more = run("--openmetrics", f"{work}/known")
-    result(more.endswith("# EOF\n") and "# TYPE kstall_events counter" in more and samples(more).keys() == got.keys(), "OpenMetrics has the same", "")
+    tap.result(more.endswith("# EOF\n") and "# TYPE kstall_events counter" in more and samples(more).keys() == got.keys(), "OpenMetrics has the same", "")
 
 
 def storm(work):
@@ -148,12 +141,12 @@ def storm(work):
     with open(f"{work}/jobs", "w", encoding="utf-8") as f:
         f.writelines(f"slurm_job_id={n}\n" for n in range(100))
     pages = [samples(run("--jobs", f"file:{work}/jobs", *passes[:i + 1])) for i in range(4)]
-    result(all(200 < len(p) <= 300 for p in pages), "a storm of names makes 300 series at most", [len(p) for p in pages])
+    tap.result(all(200 < len(p) <= 300 for p in pages), "a storm of names makes 300 series at most", [len(p) for p in pages])
     print("# series:", *(len(p) for p in pages))
     fallen = [k for a, b in zip(pages, pages[1:]) for k in a if k.split("{")[0].endswith(("_total", "_bucket", "_sum", "_count")) and "cpu" not in k
               and float(b.get(k, -1)) < float(a[k])]
-    result(not fallen, "none of them falls or goes", fallen)
-    result(int(pages[3]["kstall_folded_series_total"]) > 1000, "what has no series of its own is counted", pages[3].get("kstall_folded_series_total"))
+    tap.result(not fallen, "none of them falls or goes", fallen)
+    tap.result(int(pages[3]["kstall_folded_series_total"]) > 1000, "what has no series of its own is counted", pages[3].get("kstall_folded_series_total"))
     got, want = {}, {}
     for key, value in pages[3].items():
         if key.startswith("kstall_events_total"):
@@ -162,9 +155,9 @@ def storm(work):
     for event in EVENTS:
         layer = LAYERS[event[1]]
         want[layer] = want.get(layer, 0) + sum(row[4] if event[5] else row[3] for row in rows0[event[1]])
-    result(got == want, "none of its events is missing in its layer", (got, want))
-    result(sum(k.startswith("kstall_job_info") for k in pages[3]) == 8 and pages[3]["kstall_jobs_left_out"] == "92", "eight jobs, and how many are left out", "")
-    result(not lint(run(*passes)), "promtool has nothing to say of it", "")
+    tap.result(got == want, "none of its events is missing in its layer", (got, want))
+    tap.result(sum(k.startswith("kstall_job_info") for k in pages[3]) == 8 and pages[3]["kstall_jobs_left_out"] == "92", "eight jobs, and how many are left out", "")
+    tap.result(not lint(run(*passes)), "promtool has nothing to say of it", "")
 
 
 rows0 = {}
@@ -185,7 +178,7 @@ def damaged(work):
         write(f"{work}/damaged{i}", files)
         page = run(f"{work}/damaged{i}")
         bad += lint(page) + "".join(c for c in page if not " " <= c <= "~" and c != "\n")
-    result(not bad, "damaged files do not damage the page", bad)
+    tap.result(not bad, "damaged files do not damage the page", bad)
 
 
 def jobs(work):
@@ -194,13 +187,13 @@ def jobs(work):
         os.makedirs(f"{work}/{path}")
     def info(source):
         return sorted(re.sub(r'slot="\d",', "", k) for k in samples(run("--jobs", source, "/nonexistent")) if k.startswith("kstall_job_info"))
-    result(info(f"slurm:{work}/a") == ['kstall_job_info{workload="slurm/17",slurm_job_id="17",pod="",namespace=""}',
+    tap.result(info(f"slurm:{work}/a") == ['kstall_job_info{workload="slurm/17",slurm_job_id="17",pod="",namespace=""}',
                                        'kstall_job_info{workload="slurm/4",slurm_job_id="4",pod="",namespace=""}'], "Slurm's jobs are found by their cgroups", info(f"slurm:{work}/a"))
-    result([k.split('"')[1] for k in info(f"kubernetes:{work}/p")] == ["ml/trainer", "ml/web-7d9f8b6c5"], "pods by kubelet's directories, replicas are one workload", info(f"kubernetes:{work}/p"))
-    result(info("command:echo workload=w pod=p; echo bad") == ['kstall_job_info{workload="w",slurm_job_id="",pod="p",namespace=""}'], "jobs by a command", "")
+    tap.result([k.split('"')[1] for k in info(f"kubernetes:{work}/p")] == ["ml/trainer", "ml/web-7d9f8b6c5"], "pods by kubelet's directories, replicas are one workload", info(f"kubernetes:{work}/p"))
+    tap.result(info("command:echo workload=w pod=p; echo bad") == ['kstall_job_info{workload="w",slurm_job_id="",pod="p",namespace=""}'], "jobs by a command", "")
     for what, source in ("fails", "command:echo workload=w; exit 3"), ("never ends", "command:sleep 60"), ("never stops", "command:yes workload=w"), ("is missing", "file:/nonexistent"):
         got = samples(run("--jobs", source, "/nonexistent"))
-        result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is told", got.get("kstall_job_source_up"))
+        tap.result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is told", got.get("kstall_job_source_up"))
 
 
 with tempfile.TemporaryDirectory() as work:
@@ -208,5 +201,4 @@ with tempfile.TemporaryDirectory() as work:
     storm(work)
     damaged(work)
     jobs(work)
-print(f"1..{count}")
-sys.exit(failed > 0)
+tap.end()

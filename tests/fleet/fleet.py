@@ -19,6 +19,9 @@ import time
 import urllib.parse
 import urllib.request
 
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+
 here = os.path.dirname(os.path.abspath(__file__))
 examples = os.path.join(here, "../../examples")
 page, kstall = sys.argv[1], sys.argv[2]
@@ -26,17 +29,6 @@ bench = len(sys.argv) > 3
 nodes = int(sys.argv[3]) if bench else 1000
 WEB, PROMETHEUS, NODE_EXPORTER = 19870, 19871, 19872
 URL = f"http://127.0.0.1:{PROMETHEUS}"
-sys.dont_write_bytecode = True
-count = failed = 0
-
-
-def result(good, what, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}", flush=True)
-    for line in str(why).splitlines()[:10] if not good else []:
-        print("#", line[:300])
 
 
 def get(url):
@@ -89,12 +81,12 @@ def check_verdict(culprit):
     labels = dict(re.findall(r'(\w+)="([^"]*)"', culprit))
     want = {"instance": "node7", **{k: labels[k] for k in ("layer", "event", "device", "cause")}}
     got = [{k: s["metric"].get(k, "") for k in want} for s in found or []]
-    result(got == [want], f"of {nodes} nodes the one with 5 times the IOTLB seconds is told, with device and cause", f"got {got}\nwant {want}")
+    tap.result(got == [want], f"of {nodes} nodes the one with 5 times the IOTLB seconds is told, with device and cause", f"got {got}\nwant {want}")
     top = subprocess.run([kstall, "top", "--fleet", URL], capture_output=True, text=True)
     line = [l.split() for l in top.stdout.splitlines() if "node7 " in l]
-    result(len(line) == 1 and line[0][2:5] == ["slurm/1", "iommu", want["event"]], "kstall top says the same", top.stdout + top.stderr)
+    tap.result(len(line) == 1 and line[0][2:5] == ["slurm/1", "iommu", want["event"]], "kstall top says the same", top.stdout + top.stderr)
     as_json = json.loads(subprocess.run([kstall, "top", "--json", "--fleet", URL], capture_output=True, text=True).stdout)
-    result([s["instance"] for s in as_json["stragglers"]] == ["node7"], "and as JSON", as_json)
+    tap.result([s["instance"] for s in as_json["stragglers"]] == ["node7"], "and as JSON", as_json)
 
 
 def check_dashboards():
@@ -102,7 +94,7 @@ def check_dashboards():
     for name in module.DASHBOARDS:
         made = module.dashboard(name)
         stale = json.load(open(f"{examples}/grafana/{name}.json", encoding="utf-8")) != made
-        result(not stale, f"{name}.json is what scripts/dashboards makes", "run it")
+        tap.result(not stale, f"{name}.json is what scripts/dashboards makes", "run it")
         empty = []
         for panel in made["panels"]:
             for target in panel["targets"]:
@@ -112,17 +104,17 @@ def check_dashboards():
                         empty.append(f"{panel['title']}: {expr}")
                 except OSError as e:
                     empty.append(f"{panel['title']}: {e}")
-        result(not empty, f"each panel of {name} shows something", "\n".join(empty))
+        tap.result(not empty, f"each panel of {name} shows something", "\n".join(empty))
 
 
 def check_textfile():
     found = wait_for(lambda: ask('count({job="node",__name__=~"kstall_.*"})'), 60)
-    result(bool(found), "node_exporter passes the page on", found)
-    result([s["value"][1] for s in ask("node_textfile_scrape_error")] == ["0"], "without an error", "")
+    tap.result(bool(found), "node_exporter passes the page on", found)
+    tap.result([s["value"][1] for s in ask("node_textfile_scrape_error")] == ["0"], "without an error", "")
     lint = subprocess.run(["promtool", "check", "metrics"], stdin=open(page, "rb"), capture_output=True, text=True)
-    result(lint.returncode == 0 and not lint.stdout + lint.stderr, "promtool check metrics has nothing to say", lint.stdout + lint.stderr)
+    tap.result(lint.returncode == 0 and not lint.stdout + lint.stderr, "promtool check metrics has nothing to say", lint.stdout + lint.stderr)
     series = sum(not line.startswith("#") for line in open(page, encoding="utf-8"))
-    result(series <= 300, f"a node has {series} series, of 300", "")
+    tap.result(series <= 300, f"a node has {series} series, of 300", "")
 
 
 def tell_cost():
@@ -167,11 +159,10 @@ def main():
             child.send_signal(signal.SIGTERM)
         for child in children:
             child.wait()
-        if failed:
+        if tap.failed:
             print(*("# " + l for l in open(f"{directory}/log", errors="replace").read().splitlines()[-10:]), sep="\n")
         shutil.rmtree(directory)
-    print(f"1..{count}")
 
 
 main()
-sys.exit(failed > 0)
+tap.end()

@@ -14,18 +14,11 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+
 rules, alerts, metrics_test = sys.argv[1:]
 SCRAPE, SAMPLES = 30, 41	# twenty minutes
-count = failed = 0
-
-
-def result(good, what, why=""):
-    global count, failed
-    count += 1
-    failed += not good
-    print(f"{'' if good else 'not '}ok {count} - {what}", flush=True)
-    for line in why.splitlines()[:20] if not good else []:
-        print("#", line[:300])
 
 
 def layers():
@@ -89,7 +82,7 @@ def run(what, tests, interval="15s", evaluate="1m"):
                 f.write(f"  - expr: '{expr}'\n    eval_time: {at}\n    exp_samples: [{', '.join(samples)}]\n")
     p = subprocess.run(["promtool", "test", "rules", f.name], capture_output=True, text=True)
     os.unlink(f.name)
-    result(p.returncode == 0, what, p.stdout + p.stderr)
+    tap.result(p.returncode == 0, what, p.stdout + p.stderr)
     return p.returncode == 0
 
 
@@ -176,5 +169,4 @@ def days():
 stragglers()
 others()
 days()
-print(f"1..{count}")
-sys.exit(failed > 0)
+tap.end()
