@@ -18,7 +18,7 @@ static const struct kernel_param_ops direct_ops = { .set = direct_set, .get = pa
 module_param_cb(direct, &direct_ops, &direct, 0600);
 __MODULE_PARM_TYPE(direct, "bool");
 MODULE_PARM_DESC(direct,
-		 "hook functions that do not sleep by direct trampolines, which BPF's fentry and fexit cannot share (0 or 1, default 0)");
+		 "hook functions by direct trampolines where they can be, which BPF's fentry and fexit cannot share (0 or 1, default 0)");
 
 #ifdef KSTALL_HAS_DIRECT
 
