@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: kstall metrics counts what happened, exactly, and goes on whatever is done to it
+# once: the kernel counts by the same triggers on each
 # timeout: 400
 # requires: python3 fio
 . ./lib.sh
