@@ -35,6 +35,7 @@ struct ks_rec_config {
 
 #define KS_REC_CONF "/etc/kstall/recorder.conf"
 #define KS_REC_DIR "/var/lib/kstall/recorder"
+#define KS_REC_TRIGGERS "kstall-trigger"	/* the instance of watch */
 
 /* @file NULL: the usual one, if there is one. What is wrong with it ends the program. */
 void ks_rec_configure(struct ks_rec_config *c, const char *file);
@@ -118,6 +119,9 @@ char *ks_about_get(char *buf, size_t size, const char *text, const char *key);
 void ks_rec_lock(const char *dir);
 void ks_rec_unlock(void);
 void ks_rec_mkdir(const char *dir);
+
+/* Names in it are on the disk when this returns. */
+void ks_sync_dir(const char *dir);
 
 /*
  * Moves what the rings have to @dir/@name, a trace.dat; it is there as a whole or not at all, and
