@@ -427,14 +427,17 @@ void ks_copies_free(char **list)
 	free(list);
 }
 
-void ks_copies_limit(const char *dir, const char *prefix, u64 keep)
+void ks_copies_limit(const char *dir, const char *prefix, u64 keep, const char *made)
 {
 	char **list = ks_copies(dir, prefix), path[PATH_MAX];
 	u64 nr = 0;
 
 	while (list[nr])
 		nr++;
-	for (u64 i = 0; i + keep < nr; i++) {
+	for (u64 i = 0; list[i] && nr > keep; i++) {
+		if (!strcmp(list[i], made))
+			continue;
+		nr--;
 		if (unlink(ks_fmt(path, sizeof(path), "%s/%s", dir, list[i])))
 			ks_warn("%s: %s", path, strerror(errno));
 	}
@@ -530,7 +533,7 @@ static void snapshot(const struct ks_rec_config *c, const char *cause, char *pat
 		if (r.ring[i].kept)	/* its clock has to be known from what comes now, too */
 			ks_ring_mark(&r.ring[i]);
 	}
-	ks_copies_limit(c->dir, "snapshot-", c->keep);
+	ks_copies_limit(c->dir, "snapshot-", c->keep, name);
 	if (path)
 		ks_fmt(path, PATH_MAX, "%s/%s", c->dir, name);
 	ks_rings_close(&r);

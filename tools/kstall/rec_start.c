@@ -115,7 +115,7 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime(&t));
 		ks_fmt(name, sizeof(name), "last-boot-%s-%.8s.dat", when, ks_boot_id());
 		ks_copy_make(c->dir, name, r, true, known ? &armed : &now, &about);
-		ks_copies_limit(c->dir, "last-boot-", c->keep);
+		ks_copies_limit(c->dir, "last-boot-", c->keep, name);
 		ks_armed_free(&now);
 	}
 	clear_kept(r);

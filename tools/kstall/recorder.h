@@ -134,7 +134,8 @@ void ks_copies_finish(const char *dir);
 /* Names in @dir that begin with @prefix, the oldest first. Ends in NULL. */
 char **ks_copies(const char *dir, const char *prefix);
 void ks_copies_free(char **list);
-void ks_copies_limit(const char *dir, const char *prefix, u64 keep);
+/* The oldest go, but not @made: where the clock was set back it looks like the oldest. */
+void ks_copies_limit(const char *dir, const char *prefix, u64 keep, const char *made);
 char *ks_copy_about(const char *file);
 
 /* Ends the program if the recorder has not been started in this boot. */
