@@ -192,7 +192,7 @@ def jobs(work):
                                        'kstall_job_info{workload="slurm/4",slurm_job_id="4",pod="",namespace=""}'], "Slurm's jobs are found by their cgroups", info(f"slurm:{work}/a"))
     tap.result([k.split('"')[1] for k in info(f"kubernetes:{work}/p")] == ["ml/trainer", "ml/web-7d9f8b6c5"], "pods by kubelet's directories, replicas are one workload", info(f"kubernetes:{work}/p"))
     tap.result(info("command:echo workload=w pod=p; echo bad") == ['kstall_job_info{workload="w",slurm_job_id="",pod="p",namespace=""}'], "jobs by a command", "")
-    run("--jobs", f"command:sleep 60 >/dev/null & echo $! >{work}/left; echo workload=w", "/nonexistent")
+    run("--jobs", f"command:sleep 60 >/dev/null 2>&1 & echo $! >{work}/left; echo workload=w", "/nonexistent")
     with open(f"{work}/left", encoding="utf-8") as f:
         left = f"/proc/{f.read().strip()}/stat"
     for _ in range(100):
