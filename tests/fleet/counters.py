@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
@@ -191,7 +192,17 @@ def jobs(work):
                                        'kstall_job_info{workload="slurm/4",slurm_job_id="4",pod="",namespace=""}'], "Slurm's jobs are found by their cgroups", info(f"slurm:{work}/a"))
     tap.result([k.split('"')[1] for k in info(f"kubernetes:{work}/p")] == ["ml/trainer", "ml/web-7d9f8b6c5"], "pods by kubelet's directories, replicas are one workload", info(f"kubernetes:{work}/p"))
     tap.result(info("command:echo workload=w pod=p; echo bad") == ['kstall_job_info{workload="w",slurm_job_id="",pod="p",namespace=""}'], "jobs by a command", "")
-    for what, source in ("fails", "command:echo workload=w; exit 3"), ("never ends", "command:sleep 60"), ("never stops", "command:yes workload=w"), ("is missing", "file:/nonexistent"):
+    run("--jobs", f"command:sleep 60 >/dev/null 2>&1 & echo $! >{work}/left; echo workload=w", "/nonexistent")
+    with open(f"{work}/left", encoding="utf-8") as f:
+        left = f"/proc/{f.read().strip()}/stat"
+    for _ in range(100):
+        state = open(left, encoding="utf-8").read().split()[2] if os.path.exists(left) else "gone"
+        if state in ("gone", "Z"):
+            break
+        time.sleep(0.1)
+    tap.result(state in ("gone", "Z"), "nothing is left of a command that has ended", state)
+    for what, source in ("fails", "command:echo workload=w; exit 3"), ("never ends", "command:sleep 60"), \
+            ("closes its output and never ends", "command:echo workload=w; exec >&-; sleep 60"), ("never stops", "command:yes workload=w"), ("is missing", "file:/nonexistent"):
         got = samples(run("--jobs", source, "/nonexistent"))
         tap.result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is told", got.get("kstall_job_source_up"))
 

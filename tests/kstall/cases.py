@@ -137,7 +137,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 6}")
+print(f"1..{len(CASES) + 7}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -151,6 +151,8 @@ result("an event was lost: no percentages", answer["steps"] and not answer["step
        not any("share" in p for p in answer["steps"][0]["parts"]), answer)
 answer = run(lossy + [mark(11000, "2 begin"), mark(12000, "2 end"), enter(12100, 0)])
 result("... and the next step is exact again", [s["exact"] for s in answer["steps"]] == [False, True], answer)
+answer = run([TASK, enter(2000, READ), enter(9 * 10 ** 18, READ)], "every=1ms")
+result("a time that jumps makes no windows without end", "windows" in answer.get("error", ""), answer)
 answer = run([TASK.replace("R -1", "S 0")] + ["2000 0 101 0 raw_syscalls:sys_enter id=1", "9000 0 101 0 raw_syscalls:sys_exit id=1"], "all")
 result("a task that sleeps all the time", answer["steps"] and answer["steps"][0]["parts"][0]["name"] == "unexplained: read", answer)
 for n, threads, mode in ((20000, 7, "marker"), (20000, 400, "every=20us")):

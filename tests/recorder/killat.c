@@ -21,6 +21,7 @@ static int changes(const struct user_regs_struct *r)
 	case SYS_pwrite64:
 	case SYS_munmap:
 	case SYS_ftruncate:
+	case SYS_fallocate:
 	case SYS_rename:
 	case SYS_unlink:
 	case SYS_mkdir:

@@ -53,9 +53,12 @@ static char *page(void *priv, bool openmetrics, size_t *len)
 
 static bool put(const char *path, const char *text, size_t len)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	ssize_t n = 0;
+	int fd;
 
+	/* What is there may be a pipe, for which open() would wait, or another's file. */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
 	for (size_t at = 0; n >= 0 && at < len; at += n > 0 ? n : 0)

@@ -178,7 +178,7 @@ static int show_now(struct args *a)
 static int show(struct args *a)
 {
 	if (!a->what)
-		return show_now(a);
+		return ks_in_child(a->c.dir, (int (*)(void *))show_now, a);
 	return ks_in_child(a->what, (int (*)(void *))show_file, a);
 }
 

@@ -51,6 +51,9 @@ static void put_header(struct out *o)
 	static const char magic[] = "\x17\x08\x44tracing";
 	const u16 one = 1;
 
+	if (sysconf(_SC_PAGESIZE) != PAGE)
+		ks_die("%s: only kernels with pages of %d bytes, here they have %ld", o->name, PAGE,
+		       sysconf(_SC_PAGESIZE));
 	put(o, magic, sizeof(magic) - 1);
 	put_str(o, "6");
 	put(o, *(const u8 *)&one ? "\0" : "\1", 1);

@@ -77,7 +77,7 @@ static u64 symbol_in(const u8 *map, size_t size, const Elf64_Shdr *sh, const Elf
 
 		if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_value ||
 		    sym->st_shndx >= eh->e_shnum || sym->st_name >= str->sh_size ||
-		    str->sh_offset + str->sh_size > size ||
+		    str->sh_offset > size || str->sh_size > size - str->sh_offset ||
 		    strncmp((const char *)map + str->sh_offset + sym->st_name, symbol,
 			    str->sh_size - sym->st_name))
 			continue;

@@ -135,10 +135,11 @@ void ks_armed_write(const struct ks_armed *a, const char *dir)
 	fprintf(f, MAGIC "boot %s\nkernel %s\nreal_ns %lld\ncpus %d\nkept %d\nmodules %s\nhead %zu\n\n",
 		a->boot, a->kernel, (long long)a->real_ns, a->cpus, a->kept, a->modules,
 		a->head_bytes);
-	fwrite(a->head, 1, a->head_bytes, f);
-	if (fflush(f) || fsync(fileno(f)) || fclose(f) ||
-	    rename(path, ks_fmt(to, sizeof(to), "%s/armed", dir)))
+	if (fwrite(a->head, a->head_bytes, 1, f) != 1 || fflush(f) || fsync(fileno(f)) ||
+	    fclose(f) || rename(path, ks_fmt(to, sizeof(to), "%s/armed", dir)))
 		ks_die("%s: %s", path, strerror(errno));
+	/* or a crash soon after has the last boot's formats beside this one's records */
+	ks_sync_dir(dir);
 }
 
 static bool parse(struct ks_armed *a, FILE *f)

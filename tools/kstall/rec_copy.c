@@ -72,8 +72,7 @@ static void __attribute__((noreturn)) failed(const char *path)
 	ks_die("%s: %s", path, strerror(errno));
 }
 
-/* Its name is on the disk when this returns. */
-static void sync_dir(const char *path)
+void ks_sync_dir(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -147,26 +146,35 @@ static void write_whole(const char *dir, const char *name, const void *data, siz
 	if (!f || (size && fwrite(data, size, 1, f) != 1) || fflush(f) || fsync(fileno(f)) ||
 	    fclose(f) || rename(new, path))
 		failed(path);
-	sync_dir(dir);
+	ks_sync_dir(dir);
 }
 
 /* ---- taking pages ---- */
 
 /*
  * The kernel writes the page where the file is, so that there is no moment in which it has left
- * the ring and is in this process only. Returns false at the end.
+ * the ring and is in this process only. The disk has room for it before, or it would leave the
+ * ring and be nowhere. Returns false at the end.
  */
 static bool take_page(int in, int out, off_t at, const char *path)
 {
 	char *page;
 	ssize_t n;
+	int err;
 
-	if (ftruncate(out, at + PAGE))
+	do {
+		err = posix_fallocate(out, at, PAGE);
+	} while (err == EINTR);
+	if (err) {
+		errno = err;
 		failed(path);
+	}
 	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, out, at);
 	if (page == MAP_FAILED)
 		failed(path);
 	n = read(in, page, PAGE);
+	if (n < 0 && errno != EAGAIN)
+		ks_warn("%s: not all of the ring was read: %s", path, strerror(errno));
 	munmap(page, PAGE);
 	if (n > 0)
 		return true;
@@ -184,8 +192,10 @@ static void take_cpu(const struct ks_ring *ring, int cpu, const char *part)
 	in = tracefs_instance_file_open(
 		ring->in, ks_fmt(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", cpu),
 		O_RDONLY | O_NONBLOCK);
-	if (in < 0)
+	if (in < 0) {
+		ks_warn("%s: %s is not copied: %s", ring->name, file, strerror(errno));
 		return;
+	}
 	out = open(ks_fmt(path, sizeof(path), "%s/%s@%d", part, ring->name, cpu),
 		   O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (out < 0)
@@ -321,7 +331,7 @@ static void remove_part(const char *part)
 	DIR *d;
 
 	unlink(ks_fmt(path, sizeof(path), "%s/head", part));
-	sync_dir(part);
+	ks_sync_dir(part);
 	d = opendir(part);
 	while (d && (e = readdir(d))) {
 		if (*e->d_name != '.')
@@ -345,7 +355,7 @@ static void finish(const char *dir, const char *name)
 	if (head && about && head_bytes && about_bytes) {
 		build(part, ks_fmt(to, sizeof(to), "%s/%s", dir, name), head, head_bytes, about,
 		      about_bytes);
-		sync_dir(dir);
+		ks_sync_dir(dir);
 	}
 	free(head);
 	free(about);
@@ -376,7 +386,7 @@ void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, b
 		failed(part);
 	write_whole(part, "about", about->text, about->size);
 	write_whole(part, "head", armed->head, armed->head_bytes);
-	sync_dir(dir);
+	ks_sync_dir(dir);
 	take(r, kept_only, armed->cpus, part);
 	finish(dir, name);
 	free(about->text);
@@ -417,14 +427,17 @@ void ks_copies_free(char **list)
 	free(list);
 }
 
-void ks_copies_limit(const char *dir, const char *prefix, u64 keep)
+void ks_copies_limit(const char *dir, const char *prefix, u64 keep, const char *made)
 {
 	char **list = ks_copies(dir, prefix), path[PATH_MAX];
 	u64 nr = 0;
 
 	while (list[nr])
 		nr++;
-	for (u64 i = 0; i + keep < nr; i++) {
+	for (u64 i = 0; list[i] && nr > keep; i++) {
+		if (!strcmp(list[i], made))
+			continue;
+		nr--;
 		if (unlink(ks_fmt(path, sizeof(path), "%s/%s", dir, list[i])))
 			ks_warn("%s: %s", path, strerror(errno));
 	}
@@ -509,6 +522,8 @@ static void snapshot(const struct ks_rec_config *c, const char *cause, char *pat
 	ks_rec_require(c, &armed);
 	ks_copies_finish(c->dir);
 	ks_rings_open(&r, c, false);
+	if (!r.nr)
+		ks_die("no rings: kstall recorder start makes them");
 	describe(&about, cause, &armed, &r);
 	strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime(&now));
 	ks_fmt(name, sizeof(name), "snapshot-%s-%06u-%s.dat", when,
@@ -518,7 +533,7 @@ static void snapshot(const struct ks_rec_config *c, const char *cause, char *pat
 		if (r.ring[i].kept)	/* its clock has to be known from what comes now, too */
 			ks_ring_mark(&r.ring[i]);
 	}
-	ks_copies_limit(c->dir, "snapshot-", c->keep);
+	ks_copies_limit(c->dir, "snapshot-", c->keep, name);
 	if (path)
 		ks_fmt(path, PATH_MAX, "%s/%s", c->dir, name);
 	ks_rings_close(&r);

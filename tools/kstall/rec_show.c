@@ -304,15 +304,20 @@ static const char *next_key(const char *s)
 	return NULL;
 }
 
+static void json_text(const char *s, size_t n)
+{
+	char text[1024];
+
+	ks_json_string(stdout, ks_fmt(text, sizeof(text), "%.*s", (int)n, s));
+}
+
 static void json_value(const char *s, size_t n)
 {
-	char value[1024];
-
 	if (is_number(s, n)) {
 		printf("%.*s", (int)n, s);
 		return;
 	}
-	ks_json_string(stdout, ks_fmt(value, sizeof(value), "%.*s", (int)n, s));
+	json_text(s, n);
 }
 
 static void json_fields(const char *text)
@@ -325,7 +330,9 @@ static void json_fields(const char *text)
 
 		if (!text[key])
 			return;
-		printf("%s\"%.*s\": ", sep, (int)key, text);
+		fputs(sep, stdout);
+		json_text(text, key);
+		fputs(": ", stdout);
 		json_value(value, next ? (size_t)(next - 1 - value) : strlen(value));
 		sep = ", ";
 		text = next;

@@ -115,7 +115,7 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime(&t));
 		ks_fmt(name, sizeof(name), "last-boot-%s-%.8s.dat", when, ks_boot_id());
 		ks_copy_make(c->dir, name, r, true, known ? &armed : &now, &about);
-		ks_copies_limit(c->dir, "last-boot-", c->keep);
+		ks_copies_limit(c->dir, "last-boot-", c->keep, name);
 		ks_armed_free(&now);
 	}
 	clear_kept(r);
@@ -133,8 +133,10 @@ static void prepare(struct ks_ring *ring, const struct ks_rec_config *c)
 			     ks_fmt(set, sizeof(set), "[%s]", ks_ring_clock(ring))))
 		put(ring, "trace_clock", ks_ring_clock(ring));
 	if (!ring->kept && tracefs_instance_get_buffer_size(ring->in, 0) !=
-			   (ssize_t)ks_rec_ring_kib(c))
-		tracefs_instance_set_buffer_size(ring->in, ks_rec_ring_kib(c), -1);
+			   (ssize_t)ks_rec_ring_kib(c) &&
+	    tracefs_instance_set_buffer_size(ring->in, ks_rec_ring_kib(c), -1))
+		ks_warn("%s: %llu KiB a CPU are not to be had: %s", ring->name,
+			(unsigned long long)ks_rec_ring_kib(c), strerror(errno));
 }
 
 static struct ks_ring *find(struct ks_rings *r, const char *name)
@@ -179,6 +181,9 @@ static void set_event(struct ks_rings *r, const struct ks_rec_event *e)
 	/* recorder=1 has it already; twice would be twice in what is shown */
 	bool want = e->when != KS_REC_OFF && !is_on(find(r, "kstall"), e);
 
+	if (want && !ring)
+		ks_warn("%s:%s is not recorded: there are %d rings, no more", e->system, e->name,
+			r->nr);
 	for (int i = 0; i < r->nr; i++) {
 		bool here = want && &r->ring[i] == ring;
 
@@ -221,12 +226,26 @@ void ks_rec_start(const struct ks_rec_config *c)
 	ks_rec_unlock();
 }
 
+/* Those of a watch that was killed. One that runs has them open, and the kernel refuses. */
+static void remove_triggers(void)
+{
+	struct tracefs_instance *in;
+
+	if (!tracefs_instance_exists(KS_REC_TRIGGERS))
+		return;
+	in = tracefs_instance_alloc(NULL, KS_REC_TRIGGERS);
+	if (in)
+		tracefs_instance_destroy(in);
+	tracefs_instance_free(in);
+}
+
 /* What was recorded stays and can be read. */
 void ks_rec_stop(const struct ks_rec_config *c)
 {
 	struct ks_rings r;
 
 	ks_rec_lock(c->dir);
+	remove_triggers();
 	ks_rings_open(&r, c, false);
 	for (int i = 0; i < r.nr; i++) {
 		if (!strcmp(r.ring[i].name, "kstall"))

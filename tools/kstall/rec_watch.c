@@ -13,9 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "command.h"
 #include "recorder.h"
 
-#define TRIGGERS "kstall-trigger"
+#define RETRY_S 5
 #define SETTLE_US 200000	/* what follows at once belongs to it: the reset after a timeout */
 
 static volatile int over;
@@ -66,7 +67,7 @@ static void enable_triggers(struct tracefs_instance *in, const struct ks_rec_con
 
 static struct tracefs_instance *triggers(void)
 {
-	struct tracefs_instance *in = tracefs_instance_create(TRIGGERS);
+	struct tracefs_instance *in = tracefs_instance_create(KS_REC_TRIGGERS);
 
 	if (!in)
 		ks_die("no tracing here: %s", strerror(errno));
@@ -88,21 +89,59 @@ static const char *cause(const struct ks_rec_config *c, const char *line)
 	return NULL;
 }
 
-/* Everything that is there, a copy a cause. Returns false when the pipe has ended. */
+/*
+ * What writes to the disk is done in a process of its own: a full disk ends that one, and this one
+ * goes on, as what the kernel records does. Its lock is ours, too.
+ */
+static int apart(int (*fn)(void *), void *arg)
+{
+	int status = ks_in_child("the recorder's directory", fn, arg);
+
+	ks_rec_unlock();
+	return status;
+}
+
+struct copy {
+	const struct ks_rec_config *c;
+	const char *why;
+};
+
+enum { MADE, FAILED, TOO_SOON };
+
+static int make_copy(void *arg)
+{
+	struct copy *copy = arg;
+
+	return ks_rec_snapshot(copy->c, copy->why, false, NULL) ? MADE : TOO_SOON;
+}
+
+static int arm(void *arg)
+{
+	ks_rec_start(arg);
+	return MADE;
+}
+
+/* Everything that is there, a copy a cause. One that fails is tried again with the next trigger. */
 static void act(const struct ks_rec_config *c, int fd, char *buf, size_t size)
 {
+	const char *last = NULL;
+	int status = MADE;
 	ssize_t n;
 
 	usleep(SETTLE_US);
-	while ((n = read(fd, buf, size - 1)) > 0) {
+	while (!over && (n = read(fd, buf, size - 1)) > 0) {
 		char *save = NULL;
 
 		buf[n] = '\0';
 		for (char *p = strtok_r(buf, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
-			const char *why = cause(c, p);
+			struct copy copy = { c, cause(c, p) };
 
-			if (why && ks_rec_snapshot(c, why, false, NULL))
-				ks_warn("%s: copied what was before it to %s", why, c->dir);
+			if (!copy.why || copy.why == last || status == FAILED)
+				continue;
+			last = copy.why;
+			status = apart(make_copy, &copy);
+			if (status == MADE)
+				ks_warn("%s: copied what was before it to %s", copy.why, c->dir);
 		}
 	}
 }
@@ -118,8 +157,10 @@ static void follow(const struct ks_rec_config *c, struct tracefs_instance *in, i
 		u64 now = modules_hash();
 
 		if (now != seen) {
-			seen = now;
-			ks_rec_start(c);
+			if (apart(arm, (void *)c) == MADE)
+				seen = now;
+			else
+				sleep(RETRY_S);
 			enable_triggers(in, c);
 		}
 		if (poll(&p, 1, 1000) > 0)
@@ -138,7 +179,7 @@ int ks_rec_watch(const struct ks_rec_config *c)
 	in = triggers();
 	fd = tracefs_instance_file_open(in, "trace_pipe", O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
-		ks_die("%s: %s", TRIGGERS, strerror(errno));
+		ks_die("%s: %s", KS_REC_TRIGGERS, strerror(errno));
 	ks_rec_start(c);
 	follow(c, in, fd);
 	close(fd);

@@ -35,6 +35,7 @@ struct ks_rec_config {
 
 #define KS_REC_CONF "/etc/kstall/recorder.conf"
 #define KS_REC_DIR "/var/lib/kstall/recorder"
+#define KS_REC_TRIGGERS "kstall-trigger"	/* the instance of watch */
 
 /* @file NULL: the usual one, if there is one. What is wrong with it ends the program. */
 void ks_rec_configure(struct ks_rec_config *c, const char *file);
@@ -119,6 +120,9 @@ void ks_rec_lock(const char *dir);
 void ks_rec_unlock(void);
 void ks_rec_mkdir(const char *dir);
 
+/* Names in it are on the disk when this returns. */
+void ks_sync_dir(const char *dir);
+
 /*
  * Moves what the rings have to @dir/@name, a trace.dat; it is there as a whole or not at all, and
  * what a killed process had taken is not lost: ks_copies_finish() goes on.
@@ -130,7 +134,8 @@ void ks_copies_finish(const char *dir);
 /* Names in @dir that begin with @prefix, the oldest first. Ends in NULL. */
 char **ks_copies(const char *dir, const char *prefix);
 void ks_copies_free(char **list);
-void ks_copies_limit(const char *dir, const char *prefix, u64 keep);
+/* The oldest go, but not @made: where the clock was set back it looks like the oldest. */
+void ks_copies_limit(const char *dir, const char *prefix, u64 keep, const char *made);
 char *ks_copy_about(const char *file);
 
 /* Ends the program if the recorder has not been started in this boot. */

@@ -92,15 +92,16 @@ static bool is_path(const char *request)
 	return !strncmp(request, start, len) && strchr(" ?", request[len]);
 }
 
-static void answer(int fd, const char *request, char *(*page)(void *, bool, size_t *), void *priv,
-		   u64 until)
+static void answer(int fd, const char *request, char *(*page)(void *, bool, size_t *), void *priv)
 {
 	bool openmetrics = strcasestr(request, "application/openmetrics-text");
 	char head[256], *text = NULL;
 	size_t len = 0;
+	u64 until;
 
 	if (is_path(request))
 		text = page(priv, openmetrics, &len);
+	until = ks_mono_ns() + PATIENCE;	/* the client's, not what the page took */
 	ks_fmt(head, sizeof(head),
 	       "HTTP/1.1 %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
 	       text ? "200 OK" : "404 Not Found",
@@ -121,7 +122,7 @@ void ks_serve_one(int listener, char *(*page)(void *, bool, size_t *), void *pri
 	if (fd < 0)
 		return;
 	if (read_request(fd, request, sizeof(request), until))
-		answer(fd, request, page, priv, ks_mono_ns() + PATIENCE);
+		answer(fd, request, page, priv);
 	shutdown(fd, SHUT_WR);
 	close(fd);
 }

@@ -13,6 +13,18 @@
 
 volatile int ks_interrupted;
 
+/* What is left of it when the program ends early: events that nobody reads would slow the node. */
+static struct ks_session *unended;
+
+static void end_at_exit(void)
+{
+	if (unended) {
+		closefrom(STDERR_FILENO + 1);	/* a buffer that is open cannot be removed */
+		ks_session_end(unended);
+	}
+	ks_probes_remove();
+}
+
 static void interrupted(int sig)
 {
 	(void)sig;
@@ -47,7 +59,7 @@ static void start_child(struct ks_session *s, char **command)
 	_exit(127);
 }
 
-static struct tracefs_instance *make_buffer(const char *what, size_t kib)
+static void make_buffer(struct ks_session *s, int b, const char *what, size_t kib)
 {
 	struct tracefs_instance *in;
 	char name[64];
@@ -55,12 +67,30 @@ static struct tracefs_instance *make_buffer(const char *what, size_t kib)
 	in = tracefs_instance_create(ks_fmt(name, sizeof(name), "kstall-%s-%d", what, getpid()));
 	if (!in)
 		ks_die("no tracing here: %s", geteuid() ? "it takes root" : strerror(errno));
+	s->buffer[b] = in;
 	/* Not before, or what the size costs would be allocated twice. */
 	if (tracefs_instance_set_buffer_size(in, kib, -1))
 		ks_warn("buffers of %zu KiB are not to be had: %s", kib, strerror(errno));
 	if (tracefs_instance_file_write(in, "trace_clock", "mono") < 0)
 		ks_die("trace_clock: %s", strerror(errno));
-	return in;
+}
+
+/* Of a kstall that was killed. The kernel refuses if another, of other pid namespaces, reads it. */
+static void remove_stale(void)
+{
+	char **list = tracefs_instances("^kstall-[aj][lo][lb]-[0-9][0-9]*$");
+
+	for (int i = 0; list && list[i]; i++) {
+		struct tracefs_instance *in;
+
+		if (!kill(atoi(strrchr(list[i], '-') + 1), 0) || errno != ESRCH)
+			continue;
+		in = tracefs_instance_alloc(NULL, list[i]);
+		if (in && !tracefs_instance_destroy(in))
+			ks_warn("%s was left by a kstall that was killed: removed", list[i]);
+		tracefs_instance_free(in);
+	}
+	tracefs_list_free(list);
 }
 
 /* Where another's time is looked for, and where only the job's own. */
@@ -152,9 +182,14 @@ void ks_session_prepare(struct ks_session *s, const struct ks_options *o)
 	s->cpus = sysconf(_SC_NPROCESSORS_CONF);
 	signal(SIGINT, interrupted);
 	signal(SIGTERM, interrupted);
-	s->buffer[KS_ALL] = make_buffer("all", kib);
-	s->buffer[KS_JOB] = make_buffer("job", kib);
-	atexit(ks_probes_remove);
+	signal(SIGPIPE, interrupted);
+	if (signal(SIGHUP, interrupted) == SIG_IGN)	/* nohup */
+		signal(SIGHUP, SIG_IGN);
+	remove_stale();
+	unended = s;
+	atexit(end_at_exit);
+	make_buffer(s, KS_ALL, "all", kib);
+	make_buffer(s, KS_JOB, "job", kib);
 	ks_probes_add(o);
 }
 
@@ -218,6 +253,7 @@ void ks_session_stop(struct ks_session *s)
 
 void ks_session_end(struct ks_session *s)
 {
+	unended = NULL;
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		if (!s->buffer[b])
 			continue;

@@ -35,7 +35,7 @@ bool ks_session_over(struct ks_session *s, const struct ks_options *o);
 void ks_session_stop(struct ks_session *s);
 void ks_session_end(struct ks_session *s);
 
-/* Ctrl-C and SIGTERM set this. */
+/* Ctrl-C, SIGTERM, a terminal that hangs up and a pipe that nobody reads set this. */
 extern volatile int ks_interrupted;
 
 /* job.c: write every thread of the job to @fn, which gets tid and tgid. */

@@ -9,6 +9,8 @@
 /* An ended step whose thread does nothing that would close it is given out after so long. */
 #define OVERDUE (2 * NSEC)
 
+#define MAX_EMPTY (1 << 20)	/* windows without an event, as a damaged time would make without end */
+
 static struct ks_step *step_begin(struct ks_engine *e, struct ks_thread *t, const char *kind,
 				  const char *id, u64 begin)
 {
@@ -152,7 +154,12 @@ void ks_step_windows(struct ks_engine *e, u64 ts)
 {
 	char id[32];
 
-	while (e->by == KS_BY_EVERY && ts >= e->window + e->every) {
+	if (e->by != KS_BY_EVERY)
+		return;
+	if ((ts - e->window) / e->every > MAX_EMPTY)
+		ks_die("between two events are %llu windows of --every: a damaged recording, or too short a time",
+		       (unsigned long long)((ts - e->window) / e->every));
+	while (ts - e->window >= e->every) {
 		e->window += e->every;
 		window_id(e, id);
 		for_each_thread(e, t) {

@@ -98,11 +98,11 @@ static void add_text(struct ks_workloads *w, char *text)
 		add_line(w, line);
 }
 
-/* Until end of file, @room bytes or PATIENCE; true at end of file. */
-static bool read_until(int fd, char *text, size_t room)
+/* Until end of file, @room bytes or @until; true at end of file. */
+static bool read_until(int fd, char *text, size_t room, u64 until)
 {
 	struct pollfd p = { fd, POLLIN };
-	u64 until = ks_mono_ns() + PATIENCE, now;
+	u64 now;
 	size_t len = 0;
 	ssize_t n = 1;
 
@@ -123,12 +123,25 @@ static void from_file(struct ks_workloads *w, const char *path)
 
 	if (fd < 0)
 		return;
-	w->known = read_until(fd, text, sizeof(text));
+	w->known = read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE);
 	close(fd);
 	add_text(w, text);
 }
 
-/* In a process group of its own, of which nothing is left when its time is over. */
+/* Who has closed its output need not be over. Not reaped yet: its group's number stays its own. */
+static bool ends_until(pid_t pid, u64 until)
+{
+	siginfo_t si = { 0 };
+
+	while (!waitid(P_PID, pid, &si, WEXITED | WNOHANG | WNOWAIT) && !si.si_pid) {
+		if (ks_mono_ns() >= until)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
+/* In a process group of its own, of which nothing is left when it or its time is over. */
 static void from_command(struct ks_workloads *w, const char *command)
 {
 	char text[16384];
@@ -146,11 +159,11 @@ static void from_command(struct ks_workloads *w, const char *command)
 	}
 	close(out[1]);
 	if (pid > 0) {
-		bool all = read_until(out[0], text, sizeof(text));
+		u64 until = ks_mono_ns() + PATIENCE;
+		bool all = read_until(out[0], text, sizeof(text), until) && ends_until(pid, until);
 
 		setpgid(pid, pid);
-		if (!all)
-			kill(-pid, SIGKILL);
+		kill(-pid, SIGKILL);
 		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 			;
 		w->known = all && WIFEXITED(status) && !WEXITSTATUS(status);
