@@ -27,7 +27,7 @@ const struct ks_type ks_types[] = {
 	{ "kstall", "step_null", ks_on_mark, { "text" } },
 	{ "kstall", "call", ks_on_call, { "__probe_ip" } },
 	{ "kstall", "throttle", ks_on_throttle, { "rq" } },
-	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq" } },
+	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq", "throttled" } },
 	{ "kstall", "throttle_self", ks_on_throttle_self, { "nothing" } },
 	{ "kstall", "unthrottle", ks_on_unthrottle, { "rq" } },
 

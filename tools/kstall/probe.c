@@ -24,13 +24,15 @@ enum { MARKER, NULL_MARKER, ANY_WRITE, THROTTLE, UNTHROTTLE, THROTTLE_RQ, THROTT
 
 static const struct {
 	const char *name, *function, *args;
+	char type;		/* 'p' if it is not said */
 } kprobes[] = {
 	[MARKER] = { "step", "tracing_mark_write", "text=+0($arg2):ustring" },
 	[NULL_MARKER] = { "step_null", "write_null", "text=+0($arg2):ustring" },
 	[ANY_WRITE] = { "step", "vfs_write", "text=+0($arg2):ustring" },
 	[THROTTLE] = { "throttle", "throttle_cfs_rq", "rq=$arg1" },
 	[UNTHROTTLE] = { "unthrottle", "unthrottle_cfs_rq", "rq=$arg1" },
-	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", "rq=$arg1" },
+	/* At its return: it may have found runtime after all. */
+	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", "rq=$arg1 throttled=$retval:u8", 'r' },
 	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "nothing=0" },
 };
 
@@ -58,8 +60,8 @@ static bool add_kprobe(size_t i)
 		return true;
 	if (!has_symbol(kprobes[i].function))
 		return false;
-	ks_fmt(text, sizeof(text), "p:kstall/%s %s %s\n", kprobes[i].name, kprobes[i].function,
-	       kprobes[i].args);
+	ks_fmt(text, sizeof(text), "%c:kstall/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p',
+	       kprobes[i].name, kprobes[i].function, kprobes[i].args);
 	added[i] = tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
 	return added[i];
 }

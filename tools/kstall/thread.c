@@ -375,9 +375,11 @@ void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev)
 	suspend(e, ev->pid, ev->num[0]);
 }
 
-/* throttle_rq: rq, of anybody */
+/* throttle_rq: rq, throttled; of anybody */
 void ks_on_throttle_rq(struct ks_engine *e, const struct ks_event *ev)
 {
+	if (!ev->num[1])
+		return;
 	if (e->nr_throttled == KS_THROTTLED)
 		memmove(e->throttled, e->throttled + 1,
 			--e->nr_throttled * sizeof(*e->throttled));
