@@ -52,14 +52,23 @@ done
 
 # --- threads that come and go, programs, a pid that is used again, a processor that goes ---
 
-going() { while :; do echo 0; echo 1; done | while read -r on; do echo "$on" >"/sys/devices/system/cpu/cpu$1/online"; sleep 0.2; done; }
-last=$(($(nproc) - 1))
-going $last &
+# One process, or what is left of it goes on.
+going() {
+	while :; do
+		echo 0 >"$1"
+		sleep 0.2
+		echo 1 >"$1"
+		sleep 0.2
+	done
+}
+last=/sys/devices/system/cpu/cpu$(($(nproc) - 1))/online
+going "$last" 2>"$work/going" &
 going=$!
 recorded churn --step marker -- taskset -c 0 ./trainer -o "$work/churn" 40 threads,exec,again,pipe
 kill $going
 wait $going 2>/dev/null
-until echo 1 >/sys/devices/system/cpu/cpu$last/online || [ "$(cat /sys/devices/system/cpu/cpu$last/online)" = 1 ]; do sleep 0.1; done
+online() { [ "$(<"$last")" = 1 ] || echo 1 >"$last"; }
+wait_until 60 online
 checked "churn" "$work/churn" "$work/churn.json"
 answer churn --step all
 

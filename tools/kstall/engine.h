@@ -151,7 +151,6 @@ struct ks_engine {
 	struct ks_job *jobs;	/* of GPUs */
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
-	bool has_throttled;	/* there ever was one */
 };
 
 void ks_engine_init(struct ks_engine *e);

@@ -219,7 +219,7 @@ void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, cons
 		}
 	}
 	if (!tracefs_event_file_exists(NULL, "kstall", "throttle", "id") &&
-	    !tracefs_event_file_exists(NULL, "kstall", "throttle_self", "id"))
+	    !tracefs_event_file_exists(NULL, "kstall", "throttle_rq", "id"))
 		fn(priv, "quota", "throttle", "no kprobe on throttle_cfs_rq(): it is in cpu");
 	if (!access("/sys/module/nvidia", F_OK))
 		fn(priv, "gpu", "nvidia",

@@ -384,7 +384,6 @@ void ks_on_throttle_rq(struct ks_engine *e, const struct ks_event *ev)
 		memmove(e->throttled, e->throttled + 1,
 			--e->nr_throttled * sizeof(*e->throttled));
 	e->throttled[e->nr_throttled++] = (struct ks_throttled){ ev->num[0], ev->cpu };
-	e->has_throttled = true;
 }
 
 /* The queue that was throttled last, on this CPU if any was: another CPU may have done it. */
@@ -405,8 +404,8 @@ void ks_on_throttle_self(struct ks_engine *e, const struct ks_event *ev)
 {
 	u64 rq = throttled_here(e, ev->cpu);
 
-	if (rq || !e->has_throttled)
-		suspend(e, ev->pid, rq ? rq : 1);
+	if (rq)
+		suspend(e, ev->pid, rq);
 }
 
 static void no_longer_throttled(struct ks_engine *e, u64 rq)
