@@ -121,6 +121,7 @@ uninstall:
 		$(patsubst %,$(share)/man/man4/%.4,$(MODULES))
 	@! [ -d $(share)/bash-completion/completions ] || rmdir --ignore-fail-on-non-empty \
 		$(share)/bash-completion/completions $(share)/bash-completion
+	@! [ -d $(units) ] || rmdir --ignore-fail-on-non-empty $(units) $(patsubst %/,%,$(dir $(units)))
 ifneq ($(by_dkms),)
 	scripts/dkms-install -r
 endif

@@ -108,7 +108,9 @@ wait_until 100 ended
 kill -CONT $recorder
 wait $recorder || bail "record: $(tail -3 "$work/lossy.out")"
 answer lossy --step marker
+# Stalls of a millisecond: what is first, and how long it is, is chance.
 checked "lossy" --lossy "$work/lossy" "$work/lossy.json"
+sed -i -E '/^(# )?(# )?lossy: (# )?(size of|first is|nothing else)/d' "$work/checks"
 one "lossy: it is said" 'a["cost"]["lost"] > 0' "$work/lossy.json"
 
 plan "$(grep -vc '^#' "$work/checks")"
