@@ -6,8 +6,8 @@
  */
 #include <linux/gfp.h>
 
-int test(unsigned long start);
-int test(unsigned long start)
+int test_ALLOC_CONTIG_FLAGS(unsigned long start);
+int test_ALLOC_CONTIG_FLAGS(unsigned long start)
 {
 #ifndef OTHERWISE
 	return alloc_contig_range(start, start + 1, ACR_FLAGS_NONE, GFP_KERNEL);

@@ -9,13 +9,13 @@
 #include <linux/smp.h>
 #include <trace/events/csd.h>
 
-void test(void *data, const unsigned int cpu, unsigned long callsite, smp_call_func_t func,
-	  call_single_data_t *csd);
-void test(void *data, const unsigned int cpu, unsigned long callsite, smp_call_func_t func,
-	  call_single_data_t *csd)
+void test_CSD_QUEUE_CPU(void *data, const unsigned int cpu, unsigned long callsite,
+			smp_call_func_t func, call_single_data_t *csd);
+void test_CSD_QUEUE_CPU(void *data, const unsigned int cpu, unsigned long callsite,
+			smp_call_func_t func, call_single_data_t *csd)
 {
-	check_trace_callback_type_csd_queue_cpu(test);
+	check_trace_callback_type_csd_queue_cpu(test_CSD_QUEUE_CPU);
 }
 #else
-int test;
+int test_CSD_QUEUE_CPU;
 #endif

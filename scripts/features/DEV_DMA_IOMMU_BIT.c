@@ -8,8 +8,8 @@
 #include <linux/device.h>
 #include <linux/dma-map-ops.h>
 
-bool test(struct device *dev);
-bool test(struct device *dev)
+bool test_DEV_DMA_IOMMU_BIT(struct device *dev);
+bool test_DEV_DMA_IOMMU_BIT(struct device *dev)
 {
 #ifndef OTHERWISE
 	return dev->dma_iommu;

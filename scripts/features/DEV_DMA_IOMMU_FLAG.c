@@ -7,8 +7,8 @@
 #include <linux/device.h>
 #include <linux/dma-map-ops.h>
 
-bool test(struct device *dev);
-bool test(struct device *dev)
+bool test_DEV_DMA_IOMMU_FLAG(struct device *dev);
+bool test_DEV_DMA_IOMMU_FLAG(struct device *dev)
 {
 #ifndef OTHERWISE
 	return dev_dma_iommu(dev);

@@ -7,8 +7,8 @@
  */
 #include <linux/dma-fence.h>
 
-const char *test(struct dma_fence *fence);
-const char *test(struct dma_fence *fence)
+const char *test_DMA_FENCE_DRIVER_NAME(struct dma_fence *fence);
+const char *test_DMA_FENCE_DRIVER_NAME(struct dma_fence *fence)
 {
 #ifndef OTHERWISE
 	return (__force const char *)dma_fence_driver_name(fence) ?:

@@ -6,8 +6,8 @@
  */
 #include <linux/dma-mapping.h>
 
-dma_addr_t test(struct device *dev, struct page *page);
-dma_addr_t test(struct device *dev, struct page *page)
+dma_addr_t test_DMA_MAP_PHYS(struct device *dev, struct page *page);
+dma_addr_t test_DMA_MAP_PHYS(struct device *dev, struct page *page)
 {
 #ifndef OTHERWISE
 	return dma_map_phys(dev, page_to_phys(page), 1, DMA_TO_DEVICE, 0);

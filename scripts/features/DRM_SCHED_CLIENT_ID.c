@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-u64 test(struct drm_sched_job *job, struct drm_sched_entity *entity);
-u64 test(struct drm_sched_job *job, struct drm_sched_entity *entity)
+u64 test_DRM_SCHED_CLIENT_ID(struct drm_sched_job *job, struct drm_sched_entity *entity);
+u64 test_DRM_SCHED_CLIENT_ID(struct drm_sched_job *job, struct drm_sched_entity *entity)
 {
 #ifndef OTHERWISE
 	if (drm_sched_job_init(job, entity, 1, NULL, 0))

@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-u32 test(struct drm_gpu_scheduler *sched, struct drm_sched_job *job);
-u32 test(struct drm_gpu_scheduler *sched, struct drm_sched_job *job)
+u32 test_DRM_SCHED_CREDITS(struct drm_gpu_scheduler *sched, struct drm_sched_job *job);
+u32 test_DRM_SCHED_CREDITS(struct drm_gpu_scheduler *sched, struct drm_sched_job *job)
 {
 #ifndef OTHERWISE
 	return sched->credit_limit - atomic_read(&sched->credit_count) - job->credits;

@@ -8,8 +8,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-int test(struct drm_sched_entity *entity);
-int test(struct drm_sched_entity *entity)
+int test_DRM_SCHED_ENTITY_ERROR(struct drm_sched_entity *entity);
+int test_DRM_SCHED_ENTITY_ERROR(struct drm_sched_entity *entity)
 {
 #ifndef OTHERWISE
 	return drm_sched_entity_error(entity);

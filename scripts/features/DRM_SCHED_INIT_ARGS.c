@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-int test(struct drm_gpu_scheduler *sched);
-int test(struct drm_gpu_scheduler *sched)
+int test_DRM_SCHED_INIT_ARGS(struct drm_gpu_scheduler *sched);
+int test_DRM_SCHED_INIT_ARGS(struct drm_gpu_scheduler *sched)
 {
 #ifndef OTHERWISE
 	return drm_sched_init(sched, &(struct drm_sched_init_args){ .name = "" });

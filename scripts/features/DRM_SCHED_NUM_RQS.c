@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-u32 test(struct drm_gpu_scheduler *sched);
-u32 test(struct drm_gpu_scheduler *sched)
+u32 test_DRM_SCHED_NUM_RQS(struct drm_gpu_scheduler *sched);
+u32 test_DRM_SCHED_NUM_RQS(struct drm_gpu_scheduler *sched)
 {
 #ifndef OTHERWISE
 	return sched->num_rqs;

@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-void test(struct drm_gpu_scheduler *sched);
-void test(struct drm_gpu_scheduler *sched)
+void test_DRM_SCHED_START_ERRNO(struct drm_gpu_scheduler *sched);
+void test_DRM_SCHED_START_ERRNO(struct drm_gpu_scheduler *sched)
 {
 #ifndef OTHERWISE
 	void (*start)(struct drm_gpu_scheduler *sched, int error) = drm_sched_start;

@@ -7,8 +7,8 @@
  */
 #include <drm/gpu_scheduler.h>
 
-void test(struct drm_gpu_scheduler *sched);
-void test(struct drm_gpu_scheduler *sched)
+void test_DRM_SCHED_START_VOID(struct drm_gpu_scheduler *sched);
+void test_DRM_SCHED_START_VOID(struct drm_gpu_scheduler *sched)
 {
 #ifndef OTHERWISE
 	drm_sched_start(sched);

@@ -8,8 +8,8 @@
 #include <linux/ftrace.h>
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS
-int test(struct ftrace_ops *ops);
-int test(struct ftrace_ops *ops)
+int test_FTRACE_DIRECT_MULTI(struct ftrace_ops *ops);
+int test_FTRACE_DIRECT_MULTI(struct ftrace_ops *ops)
 {
 #ifndef OTHERWISE
 	return register_ftrace_direct_multi(ops, 1);

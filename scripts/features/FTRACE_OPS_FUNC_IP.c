@@ -8,8 +8,8 @@
 #include <linux/ftrace.h>
 
 #ifdef CONFIG_FUNCTION_TRACER
-int test(struct ftrace_ops *ops);
-int test(struct ftrace_ops *ops)
+int test_FTRACE_OPS_FUNC_IP(struct ftrace_ops *ops);
+int test_FTRACE_OPS_FUNC_IP(struct ftrace_ops *ops)
 {
 #ifndef OTHERWISE
 	return ops->ops_func(ops, 1UL, FTRACE_OPS_CMD_ENABLE_SHARE_IPMODIFY_SELF);

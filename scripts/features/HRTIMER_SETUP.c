@@ -7,8 +7,8 @@
  */
 #include <linux/hrtimer.h>
 
-void test(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *));
-void test(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *))
+void test_HRTIMER_SETUP(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *));
+void test_HRTIMER_SETUP(struct hrtimer *timer, enum hrtimer_restart (*fn)(struct hrtimer *))
 {
 #ifndef OTHERWISE
 	hrtimer_setup(timer, fn, CLOCK_MONOTONIC, HRTIMER_MODE_REL);

@@ -7,8 +7,8 @@
  */
 #include <rdma/ib_umem.h>
 
-struct ib_umem *test(struct ib_device *device);
-struct ib_umem *test(struct ib_device *device)
+struct ib_umem *test_IB_UMEM_GET_VA(struct ib_device *device);
+struct ib_umem *test_IB_UMEM_GET_VA(struct ib_device *device)
 {
 #ifndef OTHERWISE
 	return ib_umem_get_va(device, 0, 0, 0);

@@ -7,8 +7,8 @@
  */
 #include <linux/io_uring_types.h>
 
-bool test(struct io_kiocb *req);
-bool test(struct io_kiocb *req)
+bool test_IO_BIG_CQE(struct io_kiocb *req);
+bool test_IO_BIG_CQE(struct io_kiocb *req)
 {
 #ifndef OTHERWISE
 	struct io_big_cqe *big = &req->big_cqe;

@@ -8,8 +8,8 @@
  */
 #include <linux/io_uring_types.h>
 
-struct task_struct *test(struct io_kiocb *req);
-struct task_struct *test(struct io_kiocb *req)
+struct task_struct *test_IO_KIOCB_TCTX_TASK(struct io_kiocb *req);
+struct task_struct *test_IO_KIOCB_TCTX_TASK(struct io_kiocb *req)
 {
 #ifndef OTHERWISE
 	return req->tctx->task;

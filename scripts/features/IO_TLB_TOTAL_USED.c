@@ -7,8 +7,8 @@
  */
 #include <linux/swiotlb.h>
 
-unsigned long test(struct io_tlb_mem *mem);
-unsigned long test(struct io_tlb_mem *mem)
+unsigned long test_IO_TLB_TOTAL_USED(struct io_tlb_mem *mem);
+unsigned long test_IO_TLB_TOTAL_USED(struct io_tlb_mem *mem)
 {
 #ifndef OTHERWISE
 	return atomic_long_read(&mem->total_used);

@@ -10,10 +10,10 @@
 #include <trace/events/io_uring.h>
 
 #ifndef OTHERWISE
-static void probe(void *data, struct io_kiocb *req, bool hashed)
+static void probe_IO_URING_ASYNC_WORK_BOOL(void *data, struct io_kiocb *req, bool hashed)
 #else
-static void probe(void *data, struct io_kiocb *req, int rw)
+static void probe_IO_URING_ASYNC_WORK_BOOL(void *data, struct io_kiocb *req, int rw)
 #endif
 {
-	check_trace_callback_type_io_uring_queue_async_work(probe);
+	check_trace_callback_type_io_uring_queue_async_work(probe_IO_URING_ASYNC_WORK_BOOL);
 }

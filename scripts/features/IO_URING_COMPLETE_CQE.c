@@ -8,7 +8,7 @@
 #include <linux/io_uring_types.h>
 #include <trace/events/io_uring.h>
 
-static void probe(void *data,
+static void probe_IO_URING_COMPLETE_CQE(void *data,
 #ifndef OTHERWISE
 		  struct io_ring_ctx *ctx, void *req, struct io_uring_cqe *cqe)
 #else
@@ -16,5 +16,5 @@ static void probe(void *data,
 		  u64 extra1, u64 extra2)
 #endif
 {
-	check_trace_callback_type_io_uring_complete(probe);
+	check_trace_callback_type_io_uring_complete(probe_IO_URING_COMPLETE_CQE);
 }

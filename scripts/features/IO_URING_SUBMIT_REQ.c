@@ -10,13 +10,13 @@
 #include <trace/events/io_uring.h>
 
 #ifndef OTHERWISE
-static void probe(void *data, struct io_kiocb *req)
+static void probe_IO_URING_SUBMIT_REQ(void *data, struct io_kiocb *req)
 {
-	check_trace_callback_type_io_uring_submit_req(probe);
+	check_trace_callback_type_io_uring_submit_req(probe_IO_URING_SUBMIT_REQ);
 }
 #else
-static void probe(void *data, struct io_kiocb *req, bool force_nonblock)
+static void probe_IO_URING_SUBMIT_REQ(void *data, struct io_kiocb *req, bool force_nonblock)
 {
-	check_trace_callback_type_io_uring_submit_sqe(probe);
+	check_trace_callback_type_io_uring_submit_sqe(probe_IO_URING_SUBMIT_REQ);
 }
 #endif

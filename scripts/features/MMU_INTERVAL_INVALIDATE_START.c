@@ -7,8 +7,8 @@
  */
 #include <linux/mmu_notifier.h>
 
-void *test(const struct mmu_interval_notifier_ops *ops);
-void *test(const struct mmu_interval_notifier_ops *ops)
+void *test_MMU_INTERVAL_INVALIDATE_START(const struct mmu_interval_notifier_ops *ops);
+void *test_MMU_INTERVAL_INVALIDATE_START(const struct mmu_interval_notifier_ops *ops)
 {
 #ifndef OTHERWISE
 	return ops->invalidate_start;

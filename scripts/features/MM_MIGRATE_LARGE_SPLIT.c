@@ -8,8 +8,8 @@
 #include <linux/migrate_mode.h>
 #include <trace/events/migrate.h>
 
-void test(void);
-void test(void)
+void test_MM_MIGRATE_LARGE_SPLIT(void);
+void test_MM_MIGRATE_LARGE_SPLIT(void)
 {
 #ifndef OTHERWISE
 	trace_mm_migrate_pages(0, 0, 0, 0, 0, 0, MIGRATE_SYNC, MR_SYSCALL);

@@ -7,7 +7,7 @@
 #include <linux/migrate_mode.h>
 
 #ifndef OTHERWISE
-int test = MR_DAMON;
+int test_MR_DAMON = MR_DAMON;
 #else
-int test = MR_DEMOTION;
+int test_MR_DAMON = MR_DEMOTION;
 #endif

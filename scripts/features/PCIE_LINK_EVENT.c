@@ -9,13 +9,13 @@
 #include <linux/tracepoint.h>
 #include <trace/events/pci.h>
 
-void test(void *data, struct pci_bus *bus, unsigned int reason, unsigned int width,
+void test_PCIE_LINK_EVENT(void *data, struct pci_bus *bus, unsigned int reason, unsigned int width,
 	  unsigned int status);
-void test(void *data, struct pci_bus *bus, unsigned int reason, unsigned int width,
+void test_PCIE_LINK_EVENT(void *data, struct pci_bus *bus, unsigned int reason, unsigned int width,
 	  unsigned int status)
 {
-	check_trace_callback_type_pcie_link_event(test);
+	check_trace_callback_type_pcie_link_event(test_PCIE_LINK_EVENT);
 }
 #else
-int test;
+int test_PCIE_LINK_EVENT;
 #endif

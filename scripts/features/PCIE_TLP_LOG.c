@@ -8,14 +8,14 @@
 #include <linux/aer.h>
 
 #ifndef OTHERWISE
-u32 test(struct pcie_tlp_log *log);
-u32 test(struct pcie_tlp_log *log)
+u32 test_PCIE_TLP_LOG(struct pcie_tlp_log *log);
+u32 test_PCIE_TLP_LOG(struct pcie_tlp_log *log)
 {
 	return log->dw[0];
 }
 #else
-u32 test(struct aer_header_log_regs *log);
-u32 test(struct aer_header_log_regs *log)
+u32 test_PCIE_TLP_LOG(struct aer_header_log_regs *log);
+u32 test_PCIE_TLP_LOG(struct aer_header_log_regs *log)
 {
 	return log->dw0;
 }

@@ -6,8 +6,8 @@
  */
 #include <linux/mm.h>
 
-long test(struct page **pages);
-long test(struct page **pages)
+long test_PIN_USER_PAGES_VMAS(struct page **pages);
+long test_PIN_USER_PAGES_VMAS(struct page **pages)
 {
 #ifndef OTHERWISE
 	return pin_user_pages(0, 1, 0, pages, NULL);

@@ -9,8 +9,8 @@
 #include <linux/bug.h>		/* which 6.1's freelist.h needs, and has on x86 only */
 #include <linux/rethook.h>
 
-long test(struct rethook *rh);
-long test(struct rethook *rh)
+long test_RETHOOK_OBJPOOL(struct rethook *rh);
+long test_RETHOOK_OBJPOOL(struct rethook *rh)
 {
 #ifndef OTHERWISE
 	return rh->pool.capacity;

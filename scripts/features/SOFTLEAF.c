@@ -13,8 +13,8 @@
 #include <linux/swapops.h>
 #endif
 
-bool test(pte_t pte);
-bool test(pte_t pte)
+bool test_SOFTLEAF(pte_t pte);
+bool test_SOFTLEAF(pte_t pte)
 {
 #ifndef OTHERWISE
 	return softleaf_is_device_private(softleaf_from_pte(pte));

@@ -9,8 +9,8 @@
 #include <linux/kernel.h>
 #include <linux/trace.h>
 
-struct trace_array *test(void);
-struct trace_array *test(void)
+struct trace_array *test_TRACE_ARRAY_GET_BY_NAME_SYSTEMS(void);
+struct trace_array *test_TRACE_ARRAY_GET_BY_NAME_SYSTEMS(void)
 {
 #ifndef OTHERWISE
 	return trace_array_get_by_name("kstall", NULL);

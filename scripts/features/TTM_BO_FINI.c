@@ -13,8 +13,8 @@ void ttm_bo_put(struct ttm_buffer_object *bo);
 #include <drm/ttm/ttm_bo.h>
 #endif
 
-void test(struct ttm_buffer_object *bo);
-void test(struct ttm_buffer_object *bo)
+void test_TTM_BO_FINI(struct ttm_buffer_object *bo);
+void test_TTM_BO_FINI(struct ttm_buffer_object *bo)
 {
 #ifndef OTHERWISE
 	ttm_bo_fini(bo);

@@ -12,4 +12,4 @@
 #include <drm/ttm/ttm_bo_driver.h>
 #endif
 
-struct ttm_buffer_object test;
+struct ttm_buffer_object test_TTM_BO_H;

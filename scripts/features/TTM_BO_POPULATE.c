@@ -12,9 +12,9 @@ struct ttm_buffer_object;
 #endif
 
 struct ttm_operation_ctx;
-int test(struct ttm_buffer_object *bo, struct ttm_device *bdev, struct ttm_tt *tt,
+int test_TTM_BO_POPULATE(struct ttm_buffer_object *bo, struct ttm_device *bdev, struct ttm_tt *tt,
 	 struct ttm_operation_ctx *ctx);
-int test(struct ttm_buffer_object *bo, struct ttm_device *bdev, struct ttm_tt *tt,
+int test_TTM_BO_POPULATE(struct ttm_buffer_object *bo, struct ttm_device *bdev, struct ttm_tt *tt,
 	 struct ttm_operation_ctx *ctx)
 {
 #ifndef OTHERWISE

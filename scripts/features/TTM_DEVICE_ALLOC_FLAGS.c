@@ -7,8 +7,8 @@
  */
 #include <drm/ttm/ttm_device.h>
 
-int test(struct ttm_device *bdev, struct ttm_device_funcs *funcs);
-int test(struct ttm_device *bdev, struct ttm_device_funcs *funcs)
+int test_TTM_DEVICE_ALLOC_FLAGS(struct ttm_device *bdev, struct ttm_device_funcs *funcs);
+int test_TTM_DEVICE_ALLOC_FLAGS(struct ttm_device *bdev, struct ttm_device_funcs *funcs)
 {
 #ifndef OTHERWISE
 	return ttm_device_init(bdev, funcs, NULL, NULL, NULL, 0);

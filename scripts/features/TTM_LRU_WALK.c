@@ -8,9 +8,9 @@
 #ifndef OTHERWISE
 #include <drm/ttm/ttm_bo.h>
 
-struct ttm_lru_walk test;
+struct ttm_lru_walk test_TTM_LRU_WALK;
 #else
 #include <linux/types.h>
 
-int test;
+int test_TTM_LRU_WALK;
 #endif

@@ -6,8 +6,8 @@
  */
 #include <linux/memremap.h>
 
-void test(struct page *page, struct dev_pagemap *pgmap);
-void test(struct page *page, struct dev_pagemap *pgmap)
+void test_ZONE_DEVICE_PAGE_INIT_PGMAP(struct page *page, struct dev_pagemap *pgmap);
+void test_ZONE_DEVICE_PAGE_INIT_PGMAP(struct page *page, struct dev_pagemap *pgmap)
 {
 #ifndef OTHERWISE
 	zone_device_page_init(page, pgmap, 0);
