@@ -145,7 +145,7 @@ rpm:
 	@scripts/rpm
 
 check:
-	@scripts/check '$(KDIR)' $(choices)
+	@scripts/check $(if $(BRIEF),-b) '$(KDIR)' $(choices)
 
 test:
 	@exec tests/vm/run $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(TEST),TEST='$(TEST)')

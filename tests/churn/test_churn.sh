@@ -7,7 +7,7 @@
 . ../rxe.sh
 
 # KSTALL_CHURN_SECONDS makes it longer, KSTALL_CHURN_SEED repeats the choices of another run, though not their timing.
-seconds=${KSTALL_CHURN_SECONDS:-180}
+seconds=${KSTALL_CHURN_SECONDS:-90}
 seed=${KSTALL_CHURN_SEED:-$RANDOM}
 SCRATCH=/dev/disk/by-id/virtio-scratch
 # No hist triggers: the kernel leaves them attached when their module goes, and warns (event_remove() in trace_events.c).

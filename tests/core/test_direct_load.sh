@@ -4,8 +4,8 @@
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 
-rounds=$(at_length 20 5)
-removals=$(at_length 8 3)
+rounds=$(at_length 8 3)
+removals=$(at_length 4 2)
 preempt=$dbg/sched/preempt
 modes=none
 [ ! -w $preempt ] || modes=$(sed 's/[()]//g' $preempt)

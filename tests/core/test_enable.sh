@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: events can be enabled and disabled at any moment, before init and after exit too; what cannot be armed says why
 # timeout: 400
+# once: how events are enabled is the same code on each kernel
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 plan 45

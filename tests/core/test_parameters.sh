@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: each module's parameters have unit, default and range; loading with a bad value is refused with one line that says why
+# once: they are checked by the same code on each kernel
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 

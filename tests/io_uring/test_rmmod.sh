@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # description: rmmod succeeds at any moment under load with ftrace users, leaves nothing, and is refused while perf or BPF listens
 # timeout: 420
+# once: ib_cq/rmmod and mm_migrate/rmmod remove modules under load on each kernel
 # requires: fio perf bpftrace
 . ./lib.sh
 plan 15
 
-rounds=$(at_length 50 5)
+rounds=$(at_length 15 5)
 [ ! -e /sys/kernel/debug/kmemleak ] || rounds=10 # where each takes a minute
 mk_instance "kstall-$$"
 at_exit unload_if_loaded io_uring_trace

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: perf, trace-cmd, ftrace's histograms and bpftrace each see the events, with the right values
 # timeout: 420
+# once: the listeners are the same on each kernel, and tools/start has bpftrace on each
 # requires: perf trace-cmd bpftrace
 . ./lib.sh
 plan 21

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: each wait for the IOMMU's queue is told, once, with what it waited for (AMD)
 # timeout: 400
+# once: iommu/wait runs on each kernel
 cd ../iommu || exit
 # shellcheck source=../iommu/test_wait.sh
 . ./test_wait.sh

@@ -139,14 +139,14 @@ boot_each() {
 later() {
 	local kernels
 	if [ "$suite" = forky ]; then
-		[ -n "${KSTALL_BRIEF-}" ] || experimental
+		experimental
 		return
 	fi
 	kernels=$(installed_kernels)
 	upgrade
 	add_flavours
 	# shellcheck disable=SC2046 # a list
-	[ -n "${KSTALL_BRIEF-}" ] || boot_each $(comm -13 <(echo "$kernels") <(installed_kernels))
+	boot_each $(comm -13 <(echo "$kernels") <(installed_kernels))
 	remove_old
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: a hang, and a step that takes long, make one copy of what was before them
 # timeout: 300
+# once: the copies are made by the same code on each kernel
 # requires: python3
 . ./lib.sh
 plan 14
