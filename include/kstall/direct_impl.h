@@ -2,23 +2,11 @@
 /* direct_impl.h - stubs, and how they are armed and left; instantiated once a module by hook.h */
 
 /* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
-static bool direct;
+static unsigned int direct;
 
 /* Waits, so that afterwards BPF finds the functions free, or ours. */
-static int direct_set(const char *val, const struct kernel_param *kp)
-{
-	int ret = param_set_bool(val, kp);
-
-	if (!ret)
-		kstall_kick_and_wait();
-	return ret;
-}
-
-static const struct kernel_param_ops direct_ops = { .set = direct_set, .get = param_get_bool };
-module_param_cb(direct, &direct_ops, &direct, 0600);
-__MODULE_PARM_TYPE(direct, "bool");
-MODULE_PARM_DESC(direct,
-		 "hook functions by direct trampolines where they can be, which BPF's fentry and fexit cannot share (0 or 1, default 0)");
+__KSTALL_PARAM_UINT(direct, 0, 1, 0600, kstall_kick_and_wait(),
+		    "hook functions by direct trampolines where they can be, which BPF's fentry and fexit cannot share (0 to 1, default 0)");
 
 #ifdef KSTALL_HAS_DIRECT
 

@@ -183,8 +183,9 @@ static inline u64 kstall_delta(u64 now, u64 start)
  * KSTALL_PARAM_UINT() - a load-time unsigned parameter with a range; a value outside is
  * refused with one line that names the range. KSTALL_PARAM_UINT_RW() can be written at run
  * time too, and read with READ_ONCE(); a header may declare it extern. Both are root's to see.
+ * __KSTALL_PARAM_UINT() is both, for a variable that is there; @_changed comes after each write.
  */
-#define __KSTALL_PARAM_UINT(_name, _min, _max, _mode, _desc)			\
+#define __KSTALL_PARAM_UINT(_name, _min, _max, _mode, _changed, _desc)		\
 	static int _name##_set(const char *val, const struct kernel_param *kp)	\
 	{									\
 		int ret = param_set_uint_minmax(val, kp, _min, _max);		\
@@ -192,6 +193,8 @@ static inline u64 kstall_delta(u64 now, u64 start)
 		if (ret)							\
 			pr_err(#_name "=%.32s refused: want %u to %u\n",	\
 			       val ?: "", (unsigned int)(_min), (unsigned int)(_max)); \
+		else								\
+			_changed;						\
 		return ret;							\
 	}									\
 	static const struct kernel_param_ops _name##_ops = {			\
@@ -203,10 +206,10 @@ static inline u64 kstall_delta(u64 now, u64 start)
 
 #define KSTALL_PARAM_UINT(_name, _default, _min, _max, _desc)			\
 	static unsigned int _name = (_default);					\
-	__KSTALL_PARAM_UINT(_name, _min, _max, 0400, _desc)
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0400, (void)0, _desc)
 
 #define KSTALL_PARAM_UINT_RW(_name, _default, _min, _max, _desc)		\
 	unsigned int _name = (_default);					\
-	__KSTALL_PARAM_UINT(_name, _min, _max, 0600, _desc)
+	__KSTALL_PARAM_UINT(_name, _min, _max, 0600, (void)0, _desc)
 
 #endif /* _KSTALL_KSTALL_H */
