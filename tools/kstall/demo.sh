@@ -23,11 +23,12 @@ before_the_crash() {
 	expect '^kstall-drm_sched +recording .* survives a reboot' "a ring that survives a reboot"
 	tell "Errors of each module are recorded into a ring of its own, what takes long into another; all of them in memory \
 that a reboot leaves alone. Now the job: it writes a checkpoint to a slow disk, and then a job on the GPU hangs."
+	# not after the job: what is written to the disk is told, too
+	echo "$failed" >$state/before
+	sync
 	run 'sh train'
 	tell "Nobody looks. And then the kernel dies."
 	printf '\n%s# echo c >/proc/sysrq-trigger%s\n' "$green" "$off"
-	echo "$failed" >$state/before
-	sync
 	echo c >/proc/sysrq-trigger
 }
 
