@@ -440,14 +440,16 @@ static void stall_quota(void)
 	struct clocks c;
 	int i;
 
-	cgroup_write("cpu.max", LITTLE);
+	/* All of it, as the thread may be suspended at any moment while it has little. */
 	c = start();
+	cgroup_write("cpu.max", LITTLE);
 	for (i = 0; i < 200 && suspended < stall_us * 1000ULL; i++) {
 		burn(5 * MS);
 		suspended = throttled_ns() - before;
 	}
-	c = since(c);
 	cgroup_write("cpu.max", MUCH);
+	suspended = throttled_ns() - before;
+	c = since(c);
 	stalled("quota", suspended, c.wall - c.cpu);
 }
 
