@@ -31,9 +31,7 @@ causes() {
 	load mock_gpu
 	causes+=,gpu_dependency,gpu_ring,gpu_running
 	slow_disk && causes+=,fsync trainer+=(-d /dev/ks_slow)
-	if grep -q ' throttle_cfs_rq_work$' /proc/kallsyms; then
-		why+=("quota: since Linux 6.18 it is not told apart well enough from waiting for a processor")
-	elif echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$CGROUP"; then
+	if echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$CGROUP"; then
 		at_exit rmdir "$CGROUP"
 		causes+=,quota trainer+=(-g "$CGROUP")
 	else

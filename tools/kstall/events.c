@@ -28,7 +28,7 @@ const struct ks_type ks_types[] = {
 	{ "kstall", "call", ks_on_call, { "__probe_ip" } },
 	{ "kstall", "throttle", ks_on_throttle, { "rq" } },
 	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq", "throttled" } },
-	{ "kstall", "throttle_self", ks_on_throttle_self, { "nothing" } },
+	{ "kstall", "throttle_self", ks_on_throttle_self, { NULL } },
 	{ "kstall", "unthrottle", ks_on_unthrottle, { "rq" } },
 
 	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,

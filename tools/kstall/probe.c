@@ -18,9 +18,13 @@
  * looked at, those of other tasks only as far as to see whose they are.
  *
  * Quota: since 6.18 it is the thread that suspends itself, on its way to user mode, if its queue
- * is still throttled then; before, it is the queue.
+ * is still throttled then; before, it is the queue. throttle_cfs_rq() may find runtime after all
+ * and says so in what it returns; kernels before 6.9 do not tell arguments at the return.
  */
-enum { MARKER, NULL_MARKER, ANY_WRITE, THROTTLE, UNTHROTTLE, THROTTLE_RQ, THROTTLE_SELF };
+enum { MARKER, NULL_MARKER, ANY_WRITE, UNTHROTTLE, THROTTLE, THROTTLE_CALL, THROTTLE_RQ,
+       THROTTLE_SELF };
+
+#define AT_RETURN "rq=$arg1 throttled=$retval:u8", 'r'
 
 static const struct {
 	const char *name, *function, *args;
@@ -29,14 +33,14 @@ static const struct {
 	[MARKER] = { "step", "tracing_mark_write", "text=+0($arg2):ustring" },
 	[NULL_MARKER] = { "step_null", "write_null", "text=+0($arg2):ustring" },
 	[ANY_WRITE] = { "step", "vfs_write", "text=+0($arg2):ustring" },
-	[THROTTLE] = { "throttle", "throttle_cfs_rq", "rq=$arg1" },
 	[UNTHROTTLE] = { "unthrottle", "unthrottle_cfs_rq", "rq=$arg1" },
-	/* At its return: it may have found runtime after all. */
-	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", "rq=$arg1 throttled=$retval:u8", 'r' },
-	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "nothing=0" },
+	[THROTTLE] = { "throttle", "throttle_cfs_rq", AT_RETURN },
+	[THROTTLE_CALL] = { "throttle", "throttle_cfs_rq", "rq=$arg1" },
+	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", AT_RETURN },
+	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "" },
 };
 
-static bool added[ARRAY_SIZE(kprobes)], call_added, marker_seen;
+static bool added[ARRAY_SIZE(kprobes)], call_added, marker_seen, quota_seen;
 
 static bool has_symbol(const char *name)
 {
@@ -148,6 +152,16 @@ static void add_uprobe(const char *binary, const char *symbol)
 	call_added = true;
 }
 
+/* All, or none that suspends: of another kernel's kind it would take a wait for quota. */
+static bool add_quota(void)
+{
+	if (!add_kprobe(UNTHROTTLE))
+		return false;
+	if (has_symbol(kprobes[THROTTLE_SELF].function))
+		return add_kprobe(THROTTLE_RQ) && add_kprobe(THROTTLE_SELF);
+	return add_kprobe(THROTTLE) || add_kprobe(THROTTLE_CALL);
+}
+
 void ks_probes_add(const struct ks_options *o)
 {
 	marker_seen = add_kprobe(MARKER);
@@ -155,8 +169,7 @@ void ks_probes_add(const struct ks_options *o)
 		marker_seen = add_kprobe(ANY_WRITE);
 	else
 		add_kprobe(NULL_MARKER);
-	add_kprobe(add_kprobe(THROTTLE_SELF) ? THROTTLE_RQ : THROTTLE);
-	add_kprobe(UNTHROTTLE);
+	quota_seen = add_quota();
 	if (o->by == KS_BY_CALL)
 		add_uprobe(o->binary, o->symbol);
 }
@@ -170,6 +183,8 @@ void ks_probes_filter(struct tracefs_instance *in)
 {
 	tracefs_event_file_write(in, "kstall", "step", "filter", "text ~ \"kstall *\"");
 	tracefs_event_file_write(in, "kstall", "step_null", "filter", "text ~ \"kstall *\"");
+	tracefs_event_file_write(in, "kstall", "throttle", "filter", "throttled == 1");
+	tracefs_event_file_write(in, "kstall", "throttle_rq", "filter", "throttled == 1");
 }
 
 /* One that another kstall still uses stays: the kernel refuses. */
@@ -218,8 +233,7 @@ void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, cons
 			fn(priv, modules[m].layer, t->name, why);
 		}
 	}
-	if (!tracefs_event_file_exists(NULL, "kstall", "throttle", "id") &&
-	    !tracefs_event_file_exists(NULL, "kstall", "throttle_rq", "id"))
+	if (!quota_seen)
 		fn(priv, "quota", "throttle", "no kprobe on throttle_cfs_rq(): it is in cpu");
 	if (!access("/sys/module/nvidia", F_OK))
 		fn(priv, "gpu", "nvidia",

@@ -209,6 +209,7 @@ void ks_session_start(struct ks_session *s, const struct ks_options *o)
 	ks_job_threads(o, s->child, follow, s);
 	ks_job_threads(o, s->child, follow, s);
 	ks_probes_filter(s->buffer[KS_JOB]);
+	ks_probes_filter(s->buffer[KS_ALL]);
 	enable(s);
 	if (ks_probes_see_markers())
 		note(s, "kstall probe\n");
