@@ -141,7 +141,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 7}")
+print(f"1..{len(CASES) + 8}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -159,6 +159,9 @@ answer = run([TASK, enter(2000, READ), enter(9 * 10 ** 18, READ)], "every=1ms")
 result("a time that jumps makes no windows without end", "windows" in answer.get("error", ""), answer)
 answer = run([TASK.replace("R -1", "S 0")] + ["2000 0 101 0 raw_syscalls:sys_enter id=1", "9000 0 101 0 raw_syscalls:sys_exit id=1"], "all")
 result("a task that sleeps all the time", answer["steps"] and answer["steps"][0]["parts"][0]["name"] == "unexplained: read", answer)
+answer = run([TASK, mark(1000, "1 begin"), out(2000, 0).replace("next_comm=hog", "next_comm=\x1b[2J"),
+              into(9000).replace("prev_comm=hog", "prev_comm=\x1b[2J"), mark(10000, "1 end"), enter(10100, 0)])
+result("a name that would move the cursor is told without", "?[2J/7" in str(answer["steps"]) and "\x1b" not in str(answer), answer)
 for n, threads, mode in ((20000, 7, "marker"), (20000, 400, "every=20us")):
     answer = run([x for x in random_events(n, threads) if mode == "marker" or "kstall:step" not in x], mode)
     result(f"{n} events without sense, {threads} threads: parts are the step", len(answer["steps"]) > 20 and exact(answer["steps"]),

@@ -31,8 +31,16 @@ static u32 add(const char *s)
 	return count++;
 }
 
+static bool has_control(const char *s)
+{
+	while (*s && (unsigned char)*s >= ' ' && *s != 0x7f)
+		s++;
+	return *s;
+}
+
 u32 ks_intern(const char *s)
 {
+	char plain[512] = "";
 	u32 i;
 
 	if (!slots) {
@@ -42,6 +50,10 @@ u32 ks_intern(const char *s)
 	}
 	if (!*s)
 		return 0;
+	if (has_control(s)) {
+		strncpy(plain, s, sizeof(plain) - 1);
+		s = ks_printable(plain);
+	}
 	for (i = hash_of(s) & (SLOTS - 1); slots[i]; i = (i + 1) & (SLOTS - 1)) {
 		if (!strcmp(strings[slots[i]], s))
 			return slots[i];

@@ -25,7 +25,8 @@ void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, const char *system, const
 {
 	l->line = ks_grow(l->line, &l->room, l->nr + 1, sizeof(*l->line));
 	l->line[l->nr] = (struct ks_line){
-		ts, l->nr, cpu, 0, ks_strdup(system), ks_strdup(event), ks_strdup(text),
+		ts, l->nr, cpu, 0, ks_strdup(system), ks_strdup(event),
+		ks_printable(ks_strdup(text)),
 	};
 	l->nr++;
 }

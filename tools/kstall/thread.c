@@ -52,6 +52,7 @@ static bool in_scope(const struct ks_engine *e, const struct ks_thread *t)
 static void set_comm(struct ks_thread *t, const char *comm)
 {
 	strncpy(t->comm, comm, KS_COMM - 1);
+	ks_printable(t->comm);
 }
 
 /* From now on it is one of the job's. */

@@ -33,6 +33,15 @@ char *ks_strdup(const char *s)
 	return strcpy(ks_alloc(strlen(s) + 1), s);
 }
 
+char *ks_printable(char *s)
+{
+	for (char *p = s; *p; p++) {
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	}
+	return s;
+}
+
 static void say(const char *fmt, va_list ap)
 {
 	fflush(stdout);

@@ -32,6 +32,9 @@ void ks_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn)
 /* Bounded printf that never runs over and always ends in NUL; returns @buf. */
 char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* What would move a terminal's cursor or end a line becomes '?', in place: a task may have any name. */
+char *ks_printable(char *s);
+
 /* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
 u64 ks_parse_time(const char *s);
 
@@ -40,7 +43,7 @@ char *ks_time(char *buf, u64 ns);
 
 u64 ks_mono_ns(void);
 
-/* Strings that occur often, as numbers. 0 is "". */
+/* Strings that occur often, as numbers, and printable. 0 is "". */
 u32 ks_intern(const char *s);
 const char *ks_string(u32 id);
 
