@@ -75,7 +75,9 @@ class Fleet:
 def run(what, tests, interval="15s", evaluate="1m"):
     """@tests: (series, [(expression, time, [samples])])"""
     with tempfile.NamedTemporaryFile("w", suffix=".yml", delete=False) as f:
-        f.write(f"rule_files: ['{os.path.abspath(rules)}', '{os.path.abspath(alerts)}']\nevaluation_interval: {evaluate}\ntests:\n")
+        # else in any order, and an alert that lasts a minute may be a minute late
+        f.write(f"rule_files: ['{os.path.abspath(rules)}', '{os.path.abspath(alerts)}']\nevaluation_interval: {evaluate}\n"
+                "group_eval_order: [kstall_node, kstall_straggler, kstall_errors, kstall_days, kstall_alerts]\ntests:\n")
         for text, expectations in tests:
             f.write(f"- interval: {interval}\n  input_series:\n{text}  promql_expr_test:\n")
             for expr, at, samples in expectations:
