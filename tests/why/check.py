@@ -62,7 +62,7 @@ def about(low, high, step, log):
 
     waited, suspended = ns_in("cpu_wait"), ns_in("quota")
     differ = abs(ns_in("on_cpu") - log["cpu"]) + min(abs(waited - log["queued"]), abs(waited + suspended - log["queued"]))
-    return low - max(low // 20, min(differ, low // 4)), high + max(high // 20, min(differ, high // 4))
+    return low - low // 20 - min(differ, low // 4), high + high // 20 + min(differ, high // 4)
 
 
 class Checks:
