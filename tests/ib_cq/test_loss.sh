@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: packets lost on a link: writes are slow as often as soft-RoCE sent again; when none arrives the queue pair, its peer and its owner are told
+# once: soft-RoCE sends again on each kernel in the same way
 . ./lib.sh
 plan 23
 

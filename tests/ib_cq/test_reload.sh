@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: provider, ib_uverbs, device and the module itself may come late, go and come back, under load too
+# once: drm_sched/reload and mm_migrate/reload have targets come and go on each kernel
 . ./lib.sh
 plan 21
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: what follows the enabling of an event is seen from its first request on, by ftrace and by perf
+# once: what is enabled first is the same code on each kernel
 # requires: perf
 . ./lib.sh
 plan 4

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: when nothing is in flight the tables are empty: requests of rings that are gone and bios that end without data are not kept
+# once: tables are emptied by the same code on each kernel
 . ./lib.sh
 plan 12
 

@@ -7,7 +7,7 @@
 
 modules drm_sched_trace io_uring_trace mm_migrate_trace ib_cq_trace
 causes
-steps=${STEPS-$(at_length 200 60)}
+steps=${STEPS-$(at_length 200 45)}
 "$KSTALL" record -o "$work/trace.dat" --step marker -- ./trainer "${trainer[@]}" "$steps" "$causes,all" \
 	>"$work/log" 2>"$work/record.err" || bail "record: $(tail -n 3 "$work/record.err" "$work/log" | xargs)"
 "$KSTALL" why -i "$work/trace.dat" --step marker --json >"$work/json" 2>"$work/why.err" || bail "why: $(tail -3 "$work/why.err" | xargs)"
