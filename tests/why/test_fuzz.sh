@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # description: recordings that were cut short or spoilt are refused with one line, or read, whatever that does to the libraries
 # timeout: 500
-# once: the reader is the same
 # requires: python3
 . ../lib.sh
 plan 6

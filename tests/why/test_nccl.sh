@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
 # description: the profiler plugin marks each collective from its call to its last channel, and `kstall why --step nccl` takes them for steps
-# once: the plugin and the steps are the same code on each kernel
 . ../lib.sh
 
 work=$(mktemp -d)

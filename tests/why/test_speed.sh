@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # description: `kstall why` reads a recording at a cost in proportion to its events, in bounded memory, and faster than trace-cmd and perf do
 # timeout: 500
-# once: the reader is the same
 # requires: python3 perf trace-cmd
 . ../lib.sh
 kstall=$PWD/../../tools/kstall/kstall
