@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Overwrites a page of a reserved piece of memory: the first that has the given text in it, as a
+ * Overwrites the pages of a reserved piece of memory that have the given text in them, as a
  * firmware or another kernel might. It does not stay loaded.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -33,7 +33,9 @@ static bool has_text(const char *page)
 static int __init kstall_scribble_init(void)
 {
 	unsigned long at;
+	int n = 0;
 
+	/* Some may hold what a former boot has left there. */
 	for (at = start; at < start + size; at += PAGE_SIZE) {
 		char *page = phys_to_virt(at);
 
@@ -41,12 +43,14 @@ static int __init kstall_scribble_init(void)
 			continue;
 		memset(page, 0xff, PAGE_SIZE);
 		pr_info("page %#lx overwritten\n", at);
-		return -ENODEV;
+		n++;
 	}
+	if (n)
+		return -ENODEV;
 	pr_err("no page has \"%s\"\n", text);
 	return -ENOENT;
 }
 module_init(kstall_scribble_init);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("overwrites a page");
+MODULE_DESCRIPTION("overwrites pages");

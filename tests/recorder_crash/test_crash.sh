@@ -120,7 +120,7 @@ python3 - "$first" "$work/other" "$(<$state/boot_id)" <<-'END'
 	END
 t_eq "another boot's formats: refused" "$(recorder show "$work/other" 2>&1 | grep -c 'not shown: the rings are of boot')" 1
 
-t_eq "boot 3: a page was overwritten" "$(grep -c 'kstall_scribble: page .* overwritten' $state/scribbled)" 1
+t_eq "boot 3: a page was overwritten" "$(grep -c 'kstall_scribble: page .* overwritten' $state/scribbled | sed 's/[1-9][0-9]*/some/')" some
 t_eq "boot 4: that is reported" "$(grep -cE 'the kernel said at boot: .*[Rr]ing buffer' $state/damaged | sed 's/[1-9][0-9]*/some/')" some
 diag <$state/damaged
 t_range "boot 4: no more events than there were" "$(grep -c sq_overflow $state/damaged)" 0 5
