@@ -84,15 +84,15 @@ class Timeline:
 
 def check_threads(check, timeline, answer):
     """A thread's slices do not overlap, and within a step they are the step."""
-    slices, sorted_ = {}, set()
+    slices = {}
     for track, begin, end, _, _ in timeline.slices:
         slices.setdefault(timeline.tracks[track][2], []).append((begin, end))
+    for tid in {step["tid"] for step in answer["steps"]}:
+        mine = slices.setdefault(tid, [])
+        mine.sort()
+        check("slices of a thread do not overlap", all(a[1] <= b[0] for a, b in zip(mine, mine[1:])), f"thread {tid}")
     for step in answer["steps"]:
-        mine, begin, end = slices.get(step["tid"], []), step["begin_ns"], step["end_ns"]
-        if step["tid"] not in sorted_:
-            sorted_.add(step["tid"])
-            mine.sort()
-            check("slices of a thread do not overlap", all(a[1] <= b[0] for a, b in zip(mine, mine[1:])), f"thread {step['tid']}")
+        mine, begin, end = slices[step["tid"]], step["begin_ns"], step["end_ns"]
         # as they do not overlap, those that lie in it stand together
         inside, i = 0, max(bisect.bisect_left(mine, (begin,)) - 1, 0)
         while i < len(mine) and mine[i][0] < end:

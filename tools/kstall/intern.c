@@ -33,7 +33,7 @@ static u32 add(const char *s)
 
 static bool has_control(const char *s)
 {
-	while (*s && (unsigned char)*s >= ' ' && *s != 0x7f)
+	while (*s && !ks_is_control(*s))
 		s++;
 	return *s;
 }

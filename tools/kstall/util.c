@@ -36,7 +36,7 @@ char *ks_strdup(const char *s)
 char *ks_printable(char *s)
 {
 	for (char *p = s; *p; p++) {
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
+		if (ks_is_control(*p))
 			*p = '?';
 	}
 	return s;

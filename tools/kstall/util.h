@@ -34,6 +34,7 @@ char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format
 
 /* What would move a terminal's cursor or end a line becomes '?', in place: a task may have any name. */
 char *ks_printable(char *s);
+static inline bool ks_is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
 
 /* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
 u64 ks_parse_time(const char *s);
