@@ -141,7 +141,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 8}")
+print(f"1..{len(CASES) + 9}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -153,6 +153,8 @@ lossy.insert(4, "lost 2500 3000 7")
 answer = run(lossy)
 result("an event was lost: no percentages", answer["steps"] and not answer["steps"][0]["exact"] and answer["steps"][0]["lost"] == 7 and
        not any("share" in p for p in answer["steps"][0]["parts"]), answer)
+answer = run(lossy[:5] + ["lost 3000 3000 2"] + lossy[5:])
+result("... and others later in the same step: their sum", [s["lost"] for s in answer["steps"]] == [9], answer)
 answer = run(lossy + [mark(11000, "2 begin"), mark(12000, "2 end"), enter(12100, 0)])
 result("... and the next step is exact again", [s["exact"] for s in answer["steps"]] == [False, True], answer)
 answer = run([TASK, enter(2000, READ), enter(9 * 10 ** 18, READ)], "every=1ms")

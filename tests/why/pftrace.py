@@ -128,4 +128,5 @@ def main():
     sys.exit(bool(check.bad))
 
 
-main()
+if __name__ == "__main__":
+    main()

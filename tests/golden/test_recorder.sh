@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# description: kstall recorder show puts a copy's rings on one time line, with each field as the kernel prints it
+# host: it reads copies that the test writes
+# tier1: 6.12
+# once: it does not ask the kernel
+# requires: python3
+. ./lib.sh
+plan 5
+
+copy() { python3 "$here/mkdat.py" --instances --about "$1" "$here/recorder.txt"; }
+echo "dir $work/state" >conf
+show() { "$KSTALL" recorder show --config conf "$@" recorder.dat; }
+
+copy "$here/recorder.about" || bail "no copy"
+golden "events of three rings in order of time" recorder.want show
+golden "JSON" recorder.json.want show --json
+same "--since: from the last one back" "$(show --since 1.6s)" "$(sed '2,3d' "$here/recorder.want")"
+same "--module" "$(show --module io_uring_trace)" "$(grep -E '^#|io_uring' "$here/recorder.want")"
+
+sed 's/^boot 1111/boot 9999/' "$here/recorder.about" >about
+copy about
+same "rings of another boot than the formats are refused" "$(show 2>&1)" \
+	"kstall: not shown: the rings are of boot 11111111-2222-3333-4444-555555555555, the formats kept of boot 99991111-2222-3333-4444-555555555555; ids would name the wrong events"

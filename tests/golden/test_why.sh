@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# description: kstall why names the right layer, phase and culprit with the right time, share and unit
+# host: it reads recordings that the test writes
+# tier1: 6.12
+# once: it does not ask the kernel
+# requires: python3
+. ./lib.sh
+plan 19
+
+make_dat layers bad windows units
+stated "$here/windows.txt" >windows.stated
+
+why() { "$KSTALL" why "$@"; }
+json() { why --json "$@" | without_count; }
+
+# parts_of DAT OPTION…: in the form in which stated has them
+parts_of() { why --json -i "$@" >parts.json && stated --json <parts.json; }
+
+# --- by markers ---
+
+same "each layer has its time, as stated" "$(parts_of layers.dat)" "$(stated "$here/layers.txt")"
+golden "the table of it" why-layers.want why -i layers.dat --slowest 17
+golden "JSON has its culprits and shares" why-layers.json.want json -i layers.dat
+same "the slowest two" "$(why -i layers.dat --slowest 2 | grep '^step')" "step quota of trainer/100: 6.5 us
+step job of trainer/100: 4.7 us"
+same "three without --slowest" "$(why -i layers.dat | grep -c '^step')" 3
+golden "--comm: one process" why-loader.want why -i layers.dat --comm loader
+golden "-p: the same by number" why-loader.want why -i layers.dat -p 200
+same "-p of both" "$(why -i layers.dat -p 100,200 | sed 1q)" "$(why -i layers.dat | sed 1q)"
+golden "a step that lost events has no shares" why-bad.want why -i bad.dat --slowest 4
+golden "nor in JSON" why-bad.json.want json -i bad.dat
+golden "seconds, milliseconds, microseconds, nanoseconds" why-units.want why -i units.dat
+
+# --- otherwise ---
+
+# which of two windows of the same length is first is not defined
+sums() { why "$@" | sed '/^$/,$d'; }
+golden "--every: the sums of a program and its child" why-every.want sums -i windows.dat --every 1us -p 100
+golden "... and the child's windows, where it is not always there" why-every-103.want why -i windows.dat --every 1us -p 103 --slowest 4
+golden "what the program does itself is not the culprit, be it the largest part" why-every-103.json.want json -i windows.dat --every 1us -p 103
+golden "--step all" why-all.want why -i windows.dat --step all --comm app
+golden "--step nccl" why-nccl.want why -i windows.dat --step nccl
+# a call that goes on at the end is no step
+same "--step uprobe: from call to call" "$(parts_of windows.dat --step uprobe:/usr/bin/app:train | sed 's/^/f/')" \
+	"$(grep '^f' windows.stated)"
+same "windows and the whole, as stated" "$(
+	for by in "--every=1us" "--step=all"; do
+		why --json -i windows.dat -p 100 $by | stated --tid
+	done | sed 's/^100-/p/; s/^103-/c/' | sort
+)" "$(grep '^[pc]' windows.stated | sort)"
+
+# --- another way in ---
+
+same "the engine says the same of the text" "$("$ENGINE" marker <"$here/layers.txt" | without_count | sed 's/"name": "text"/"name": "layers.dat"/')" \
+	"$(json -i layers.dat)"
