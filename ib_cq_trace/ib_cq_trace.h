@@ -131,8 +131,8 @@ struct iq_overflow {
  * @port: of the device
  * @nr: requests with this id in @wr, oldest first: they complete in order
  * @lost: those posted after them
- * @wr: when ib_post_send() was called, the thread in whose system call that was and its cgroup, 0 if
- *	none, bytes to transfer and enum ib_wr_opcode
+ * @wr: when ib_post_send() was called, the thread in whose system call that was and its cgroup, 0
+ *	if none, bytes to transfer and enum ib_wr_opcode
  */
 struct iq_post {
 	const struct ib_qp *qp;

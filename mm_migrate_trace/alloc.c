@@ -80,7 +80,7 @@ void mm_find_caller(struct mm_caller *caller)
 		if (!mm_is_module_text(stack[i]) || within_module(stack[i], THIS_MODULE))
 			continue;
 		mm_name_caller(caller, stack[i]);
-		/* Where modules are, ftrace's trampolines are too, and those of our other modules. */
+		/* Where modules are, ftrace's trampolines are, and those of our other modules. */
 		if (caller->module[0] && !mm_is_allocator(caller->symbol))
 			return;
 	}

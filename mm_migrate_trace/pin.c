@@ -13,7 +13,6 @@
 
 static bool mm_pin_begin(struct mm_pin_call *call, struct pt_regs *regs, unsigned int flags)
 {
-
 	if (!(flags & FOLL_LONGTERM) || !mm_push(MM_IN_PIN, regs->sp))
 		return false;
 	call->write = flags & FOLL_WRITE;

@@ -108,15 +108,15 @@ asmlinkage void kstall_direct_return(struct kstall_stub *stub, struct pt_regs *r
 	    ".popsection\n")
 
 asm(".pushsection .text, \"ax\", @progbits\n"
-    ".balign 16\n"
-    ".type kstall_direct_elsewhere, @function\n"
-    "kstall_direct_elsewhere:\n"
-    CALL_DEPTH_ACCOUNT "\n"
-    "pushq 8(%rbp)\n"
-    UNWIND_HINT_FUNC "\n"
-    ASM_RET
-    ".size kstall_direct_elsewhere, . - kstall_direct_elsewhere\n"
-    ".popsection\n");
+	".balign 16\n"
+	".type kstall_direct_elsewhere, @function\n"
+	"kstall_direct_elsewhere:\n"
+	CALL_DEPTH_ACCOUNT "\n"
+	"pushq 8(%rbp)\n"
+	UNWIND_HINT_FUNC "\n"
+	ASM_RET
+	".size kstall_direct_elsewhere, . - kstall_direct_elsewhere\n"
+	".popsection\n");
 
 /* As many as a module has such hooks armed at once. */
 #define KSTALL_STUBS(_do)						\
@@ -193,9 +193,18 @@ static int kstall_direct_share(struct ftrace_ops *ops, enum ftrace_ops_cmd cmd)
 /* ftrace has broken down while sites of ours were armed. Under kstall.lock. */
 static bool kstall_direct_stuck;
 
+/* The first one from @hook on that is in @mask; the table's end if there is none. */
+static struct kstall_hook *kstall_hook_in(struct kstall_hook *hook, u64 mask)
+{
+	while (hook < kstall.hooks + kstall.nr_hooks && !(mask & BIT_ULL(hook - kstall.hooks)))
+		hook++;
+	return hook;
+}
+
 #define kstall_for_each_hook(_hook, _mask)				\
-	for ((_hook) = kstall.hooks; (_hook) < kstall.hooks + kstall.nr_hooks; (_hook)++) \
-		if (!((_mask) & BIT_ULL((_hook) - kstall.hooks))) {} else
+	for ((_hook) = kstall_hook_in(kstall.hooks, _mask);		\
+	     (_hook) < kstall.hooks + kstall.nr_hooks;			\
+	     (_hook) = kstall_hook_in((_hook) + 1, _mask))
 
 static struct kstall_stub *kstall_stub_get(struct kstall_hook *hook)
 {

@@ -6,8 +6,9 @@
  * then the worker (event.h) arms it, and disarms it after the last such event is disabled.
  * While idle it leaves no trace in the kernel's text.
  *
- * Function hooks are kprobes and kretprobes, not fprobes: Debian's 6.1 has no CONFIG_FPROBE, on 6.12
- * both cost the same and on 7.2, where fprobe sits on function-graph, a kretprobe pair is cheaper.
+ * Function hooks are kprobes and kretprobes, not fprobes: Debian's 6.1 has no CONFIG_FPROBE, on
+ * 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a kretprobe pair is
+ * cheaper.
  * Both kinds are placed on the function's ftrace site. Kprobes do not nest: one that is hit by an
  * interrupt of another one's handler is missed, and counted. With parameter direct=1 a function's
  * entry, and a pair on a function that does not sleep, is a direct trampoline (direct.h).

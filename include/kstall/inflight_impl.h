@@ -220,6 +220,7 @@ void __maybe_unused *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
 
 		if (READ_ONCE(node->key) == key)
 			return node->rec;
+		/* Pairs with the release that links a node: its key and record are there. */
 		idx = smp_load_acquire(&node->next);
 	}
 	if (!kstall_inflight_find(t, key, &slot))

@@ -9,8 +9,8 @@
  * has recorded makes the kernel clear the instance (trace_module_remove_events()).
  *
  * The clock of an instance cannot be set from a module: write "mono" to its trace_clock, or have
- * `kstall recorder start` do it. In memory that survives a reboot (trace_instance=kstall@...) what is
- * enabled from here neither clears nor keeps apart what the last boot recorded: ^traceoff keeps
+ * `kstall recorder start` do it. In memory that survives a reboot (trace_instance=kstall@...) what
+ * is enabled from here neither clears nor keeps apart what the last boot recorded: ^traceoff keeps
  * the ring off until that is saved (Documentation/recorder.md).
  */
 #ifndef _KSTALL_RECORDER_H

@@ -122,7 +122,7 @@ static int add_copies(struct args *a, struct ks_lines *l, const char *prefix, co
 	for (char **p = list; *p; p++) {
 		char *about = ks_copy_about(ks_fmt(path, sizeof(path), "%s/%s", a->c.dir, *p));
 		bool same = about && !strcmp(ks_about_get(strcpy(of, ""), sizeof(of), about,
-							  "boot") , boot);
+							  "boot"), boot);
 
 		free(about);
 		if (!same)

@@ -11,7 +11,6 @@
 #define MAX_GAP 20000000ULL	/* an interrupt is over by then, in an emulated machine, too */
 #define RECENT 8
 
-
 /* Requests of a thread that is not the job's: it may be the one that wakes the job's up. */
 static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const char *comm)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The partition engine. Events go in in order of time, steps come out with their parts. It knows
+ * The partition engine. Events go in, in order of time; steps come out with their parts. It knows
  * neither files nor ring buffers.
  *
  * A thread's time is a list of segments without a gap. sched_switch and its like make them,

@@ -96,7 +96,7 @@ const struct ks_type ks_types[] = {
 	OWN("ib_cq", "ib_mr_reg", "duration_ns", KS_INTERVAL, KS_MR_REG, NULL,
 	    "{5} bytes on {3}", "bytes"),
 	OWN("ib_cq", "ib_odp_fault", "duration_ns", KS_INTERVAL, KS_ODP, NULL, "{3}"),
-	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency, 
+	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency,
 	  { ID, "latency_ns", "qp_num", "opcode", "user", "post_pid" } },
 	{ "ib_cq", "ib_comp_channel", ks_on_comp_channel, { ID, "wait_ns", "cq_id" } },
 };

@@ -22,7 +22,7 @@
  * and says so in what it returns; kernels before 6.9 do not tell arguments at the return.
  */
 enum { MARKER, NULL_MARKER, ANY_WRITE, UNTHROTTLE, THROTTLE, THROTTLE_CALL, THROTTLE_RQ,
-       THROTTLE_SELF };
+	THROTTLE_SELF };
 
 #define AT_RETURN "rq=$arg1 throttled=$retval:u8", 'r'
 
