@@ -22,7 +22,7 @@ choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
-	install-kstall install-man uninstall clean deb rpm features check test test-debug test-races \
+	install-kstall install-man uninstall clean deb rpm features check test test-all test-debug test-races \
 	test-neighbours demo bench bench-report help
 
 modules:
@@ -150,12 +150,16 @@ check:
 test:
 	@exec tests/vm/run $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(TEST),TEST='$(TEST)')
 
-# The same tests on a kernel with KASAN, lockdep, kmemleak and others.
+# All tests, in shards; results are kept by commit, so that it goes on where it was interrupted.
+test-all:
+	@exec tests/vm/all $(if $(SHARD),SHARD='$(SHARD)')
+
+# All tests on a kernel with KASAN, lockdep, kmemleak and others.
 test-debug:
-	@exec tests/vm/run KERNEL=debug $(if $(TEST),TEST='$(TEST)')
+	@exec tests/vm/run KERNEL=debug TIER=all $(if $(TEST),TEST='$(TEST)')
 
 test-races:
-	@exec tests/vm/run KERNEL=kcsan $(if $(TEST),TEST='$(TEST)')
+	@exec tests/vm/run KERNEL=kcsan TIER=all $(if $(TEST),TEST='$(TEST)')
 
 # The kernel's own tests of ftrace, without and with all modules loaded.
 test-neighbours:
@@ -183,7 +187,9 @@ help:
 	@echo 'make rpm                build the RPM packages, in dist/'
 	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
-	@echo '                        boot the kernels and run the tests'
+	@echo '                        boot the kernels and run the quick tests, or all of one directory'
+	@echo 'make test-all [SHARD=...]'
+	@echo '                        all tests on all kernels: hours (tests/vm/all lists the shards)'
 	@echo 'make test-debug [TEST=io_uring]'
 	@echo '                        the same on a kernel that looks for bugs'
 	@echo 'make test-races [TEST=io_uring]'

@@ -16,9 +16,10 @@ make_disk() {
 
 # A disk that writes 6 MB/s, with a file system.
 make_file_system() {
-	mke2fs -q -F /dev/disk/by-id/virtio-slow
+	slow_disk
+	mke2fs -q -F /dev/ks_slow
 	mkdir -p /mnt/slow
-	mount /dev/disk/by-id/virtio-slow /mnt/slow
+	mount /dev/ks_slow /mnt/slow
 	sysctl -q vm.dirty_bytes=8388608
 }
 

@@ -67,6 +67,12 @@ t_eq() {
 	if [ "$2" = "$3" ]; then t_pass "$1"; else t_fail "$1" "got:  $2" "want: $3"; fi
 }
 
+# t_count DESC GOT WANT: how many events there were, or which. One that is lost or invented is never chance: no second try.
+t_count() {
+	t_eq "$@"
+	[ "$2" = "$3" ] || echo "# final: events were lost or invented"
+}
+
 # t_range DESC GOT LOW HIGH: whole numbers, bounds included
 t_range() {
 	if [[ $2 =~ ^-?[0-9]+$ ]] && [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; then
@@ -128,14 +134,25 @@ interrupt() {
 # our_modules: all that this tree has, one a line; for tests in a directory of their own
 our_modules() { printf '%s\n' ../../*_trace/Kbuild | cut -d/ -f3; }
 
+# system_of MODULE: what its events are filed under
+system_of() { sed -n 's/^#define TRACE_SYSTEM //p' "../../$1/$1_events.h"; }
+
 is_loaded() { grep -q "^$1 " /proc/modules; }
+
+# ko_of MODULE: where this tree has it; nothing if it is the kernel's
+ko_of() {
+	local ko
+	for ko in "$tests"/{..,.}/*/"$1.ko"; do
+		[ ! -e "$ko" ] || { echo "$ko"; return; }
+	done
+}
 
 # load MODULE [parameters]: the one built in this tree, else the kernel's; unloaded when the test ends
 load() {
 	local module=$1 ko dep
 	shift
 	! is_loaded "$module" || bail "$module is loaded already"
-	ko=$(find "$tests/.." -name "$module.ko" -print -quit)
+	ko=$(ko_of "$module")
 	if [ -n "$ko" ]; then
 		for dep in $(modinfo -F depends "$ko" | tr , ' '); do
 			modprobe "$dep" || bail "cannot load $dep"
@@ -160,6 +177,30 @@ status_field() {
 			for (i = 3; i <= NF; i++)
 				if (index($i, field) == 1) { print substr($i, length(field) + 1); exit }
 		}' "/sys/kernel/debug/$1/status"
+}
+
+# --- disks ---
+
+# null_blk NAME [key=value…]: a disk /dev/NAME without a medium, as fast or slow as the settings say, by the guest's clock
+null_blk() {
+	local dir=/sys/kernel/config/nullb/$1 setting
+	shift
+	modprobe null_blk nr_devices=0 || bail "no null_blk"
+	[ -d /sys/kernel/config/nullb ] || mount -t configfs configfs /sys/kernel/config
+	mkdir "$dir" || bail "cannot make $dir"
+	at_exit rmdir "$dir"
+	for setting in size=64 "$@"; do
+		echo "${setting#*=}" >"$dir/${setting%%=*}" || bail "null_blk: $setting"
+	done
+	echo 1 >"$dir/power"
+	at_exit eval "echo 0 >$dir/power"
+	wait_until 10 test -b "/dev/${dir##*/}" || bail "no /dev/${dir##*/}"
+}
+
+# slow_disk: /dev/ks_slow, which keeps what is written to it, 64 KiB in 10 ms, one request at a time
+slow_disk() {
+	null_blk ks_slow memory_backed=1 irqmode=2 completion_nsec=10000000 submit_queues=1 hw_queue_depth=1
+	echo 64 >/sys/block/ks_slow/queue/max_sectors_kb
 }
 
 # --- ftrace ---

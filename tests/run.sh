@@ -7,10 +7,11 @@
 # bugs (vm/debug-kernel) the last test of a directory also answers for memory that leaked, and for detectors that fell asleep.
 #
 # KSTALL_BRIEF=1: another kernel does it all at full length (at_length in lib.sh).
+# KSTALL_HOST=1: it is no guest: the kernel's log, its memory and its modules are not looked at (vm/host).
 # KSTALL_DIRECT=1: modules are loaded with direct=1 (load in lib.sh).
 set -u
 cd "$(dirname "$0")" || exit
-export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1} KSTALL_BRIEF=${KSTALL_BRIEF-} KSTALL_DIRECT=${KSTALL_DIRECT-}
+export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1} KSTALL_BRIEF=${KSTALL_BRIEF-} KSTALL_DIRECT=${KSTALL_DIRECT-} KSTALL_HOST=${KSTALL_HOST-}
 
 # What must not appear in the kernel's log while a test runs.
 dirt='BUG|WARNING|Oops|Call Trace|suspicious RCU|possible circular locking|possible recursive locking|inconsistent lock state'
@@ -99,6 +100,9 @@ relay() {
 	done
 }
 
+# final WHY: this is no chance, and the test is not run once more (vm/results.sh)
+final() { echo "    # final: $1"; }
+
 extra() {
 	results=$((results + 1))
 	[ "$1" = ok ] || failures=$((failures + 1))
@@ -108,7 +112,7 @@ extra() {
 check_end() {
 	case $status in
 	0 | 4) ;;
-	124 | 137) extra "not ok" "ends within $1 s" ;;
+	124 | 137) extra "not ok" "ends within $1 s" && final "it hung" ;;
 	1) [ "$failures" -gt 0 ] || extra "not ok" "ends well (exit status 1)" ;;
 	*) extra "not ok" "ends well (exit status $status)" ;;
 	esac
@@ -150,6 +154,7 @@ check_log() {
 	log=$(log_since "kstall-test: $1" | without_known)
 	if [ -z "$log" ]; then
 		extra "not ok" "kernel log is clean (it is too small to tell)"
+		final "the kernel's log"
 		return
 	fi
 	bad=$(grep -nEm1 "$dirt" <<<"$log")
@@ -164,6 +169,7 @@ check_log() {
 		return
 	else
 		extra "not ok" "kernel log is clean"
+		final "the kernel's log"
 	fi
 	[ -n "$bad" ] || return 0
 	# from the first such line on: the stack belongs to it
@@ -203,8 +209,16 @@ check_modules() {
 	done
 	[ -n "$left" ] || return 0
 	extra "not ok" "leaves no module loaded (${left# })"
+	final "a module"
 	# shellcheck disable=SC2086 # a list; twice, for modules that use each other
 	rmmod $left 2>/dev/null || rmmod $left 2>&1 | sed 's/^/    # /'
+}
+
+# check_kernel [the last of its directory]: what the test has left behind
+check_kernel() {
+	check_modules "$modules"
+	[ -z "$1$provokes" ] || check_memory
+	check_log "$name"
 }
 
 # run_one DIR/NAME [the last of its directory]
@@ -222,13 +236,11 @@ run_one() {
 		planned=0 reason=" needs $lacks"
 		echo "    1..0 # SKIP$reason"
 	else
-		modules=$(loaded_modules)
-		echo "kstall-test: $name" >/dev/kmsg
+		[ -n "$KSTALL_HOST" ] || modules=$(loaded_modules)
+		[ -n "$KSTALL_HOST" ] || echo "kstall-test: $name" >/dev/kmsg
 		relay < <(start "$script" "$timeout")
 		check_end "$timeout" "$results"
-		check_modules "$modules"
-		[ -z "$2$provokes" ] || check_memory
-		check_log "$name"
+		[ -n "$KSTALL_HOST" ] || check_kernel "$2"
 	fi
 	conclude "$name"
 }
@@ -261,7 +273,7 @@ mapfile -t ours < <(find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/
 number=0 passed=0 failed=0 skipped=0 reported=''
 printf 'KTAP version 1\n1..%d\n' $#
 # for what is lost already nobody here has to answer
-[ ! -w $kmemleak ] || { scan_memory; echo clear >$kmemleak; }
+[ -n "$KSTALL_HOST" ] || [ ! -w $kmemleak ] || { scan_memory; echo clear >$kmemleak; }
 while [ $# -gt 0 ]; do
 	test=$1 next=${2-} last=
 	[ "${test%%/*}" = "${next%%/*}" ] || last=1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: the events' fields, arguments and names of values are what users rely on, and no event is mistaken for one of the kernel's
+# tier1: 6.12
 . ../lib.sh
 
 mapfile -t modules < <(cd ../.. && printf '%s\n' *_trace)
@@ -9,20 +10,17 @@ plan $((${#modules[@]} * 8))
 
 # counted MODULE: "EVENT N" for each, N the arguments that BTF knows, the first of which is the probe's own data
 counted() {
-	local name pointer proto
-	bpftool btf dump -B /sys/kernel/btf/vmlinux file "/sys/kernel/btf/$1" >"$btf" 2>/dev/null
-	for name in $names; do
-		pointer=$(grep -oP "TYPEDEF 'btf_trace_$name' type_id=\K\d+" "$btf")
-		proto=$(grep -oP "^\[$pointer\] PTR .*type_id=\K\d+" "$btf")
-		echo "$name $(grep -oP "^\[$proto\] FUNC_PROTO .*vlen=\K\d+" "$btf")"
-	done
+	bpftool btf dump -B /sys/kernel/btf/vmlinux file "/sys/kernel/btf/$1" 2>/dev/null | awk -v names="${names//$'\n'/ }" '
+		{ id = $1 }
+		/ TYPEDEF .btf_trace_/ { name = $3; gsub(/^.btf_trace_|.$/, "", name); sub(/.*type_id=/, ""); pointer[name] = "[" $1 "]" }
+		/ PTR / { sub(/.*type_id=/, ""); proto[id] = "[" $1 "]" }
+		/ FUNC_PROTO / { sub(/.*vlen=/, ""); n[id] = $1 }
+		END { split(names, list); for (i = 1; i in list; i++) print list[i], n[proto[pointer[list[i]]]] }'
 }
-btf=$(mktemp)
-at_exit rm -f "$btf"
 
 for module in "${modules[@]}"; do
 	load "$module"
-	system=$(sed -n 's/^#define TRACE_SYSTEM //p' "../../$module/${module}_events.h")
+	system=$(system_of "$module")
 	names=$(basename -a "$TRACEFS/events/$system"/*/)
 
 	t_ok "$module: fields are those of the snapshot" diff "$module.fields" <(./abi.sh fields "$module")

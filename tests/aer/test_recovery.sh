@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: each step of a recovery is told with the driver's answer and time, and the whole with its result
+# tier1: 6.12
 # timeout: 400
 . ./lib.sh
 plan 17

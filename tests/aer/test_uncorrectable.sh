@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: an uncorrectable error is told with its severity, all bits and the decoded header of the packet
+# tier1: 6.12
 # timeout: 600
 . ./lib.sh
 plan 23

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: N calls are N events, with the right values, whatever kind of hook, task, CPU and context; what is missed is counted
+# tier1: 6.12
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 plan 52
@@ -29,17 +30,17 @@ t_ok "idle: no probe is placed" no_probes
 enable kt_entry kt_pair kt_sleep kt_recurse kt_span kt_tick kt_storm kt_folio kt_timer
 t_ok "status, armed: 33 lines of the documented form" status_ok
 t_eq "entry: the second name is in use" "$(field hook quick target)" kstall_target:target_quick
-t_eq "tracepoint of a module: the second name is in use" "$(field hook tick target)" target_tick
-t_eq "function of vmlinux: the second name is in use" "$(field hook folio target)" folio_wait_writeback
-t_eq "tracepoint of vmlinux: the second name is in use" "$(field hook timer target)" timer_init
+t_count "tracepoint of a module: the second name is in use" "$(field hook tick target)" target_tick
+t_count "function of vmlinux: the second name is in use" "$(field hook folio target)" folio_wait_writeback
+t_count "tracepoint of vmlinux: the second name is in use" "$(field hook timer target)" timer_init
 
 me="f[\"pid\"] == $$ && f[\"tgid\"] == $$ && f[\"comm\"] == \"bash\""
 call quick 211 21
-t_eq "entry: 211 calls" "$(ev_n kt_entry "f[\"id\"] == 21 && !f[\"irq\"] && $me")" 211
-t_eq "pair: 211 calls, with argument and result" "$(ev_n kt_pair "f[\"id\"] == 21 && f[\"result\"] == 43 && $me")" 211
+t_count "entry: 211 calls" "$(ev_n kt_entry "f[\"id\"] == 21 && !f[\"irq\"] && $me")" 211
+t_count "pair: 211 calls, with argument and result" "$(ev_n kt_pair "f[\"id\"] == 21 && f[\"result\"] == 43 && $me")" 211
 call irq 53 5
-t_eq "entry in hardirq: 53 calls" "$(ev_n kt_entry 'f["id"] == 5 && f["irq"]')" 53
-t_eq "pair in hardirq: 53 calls" "$(ev_n kt_pair 'f["id"] == 5 && f["irq"] && f["result"] == 11')" 53
+t_count "entry in hardirq: 53 calls" "$(ev_n kt_entry 'f["id"] == 5 && f["irq"]')" 53
+t_count "pair in hardirq: 53 calls" "$(ev_n kt_pair 'f["id"] == 5 && f["irq"] && f["result"] == 11')" 53
 call quick 101 3 4
 t_eq "4 tasks: 101 calls each" "$(ev_awk kt_pair 'f["id"] == 3 && f["result"] == 7' 'pid[f["pid"]]++' \
 	END 'for (p in pid) print pid[p]' | xargs)" "101 101 101 101"
@@ -56,11 +57,11 @@ t_eq "recursion: the inner ones return first and took no longer" \
 	"$(ev_awk kt_recurse 'f["id"] && (f["id"] != last + 1 || f["duration_ns"] < ns)' 'bad++' 1 'last = f["id"]; ns = f["duration_ns"]' END 'print bad + 0')" 0
 
 call tick 31 6
-t_eq "tracepoint of a module: 31 hits" "$(ev_n kt_tick 'f["id"] == 6 && f["count"] == 1')" 31
+t_count "tracepoint of a module: 31 hits" "$(ev_n kt_tick 'f["id"] == 6 && f["count"] == 1')" 31
 echo 17 >$dbg/kstall_test/folio
-t_eq "function of vmlinux: 17 calls of ours among the others" "$(ev_n kt_folio "$me")" 17
+t_count "function of vmlinux: 17 calls of ours among the others" "$(ev_n kt_folio "$me")" 17
 echo 19 >$dbg/kstall_test/timer
-t_eq "tracepoint of vmlinux: 19 hits of ours among the others" "$(ev_n kt_timer "$me")" 19
+t_count "tracepoint of vmlinux: 19 hits of ours among the others" "$(ev_n kt_timer "$me")" 19
 
 # --- begin in a task, end in hardirq ---
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: the hooked module comes late, goes at any moment and comes back, and nothing it does while it is there is lost
+# tier1: 6.12
 # once: modules come and go by the same code on each kernel
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh

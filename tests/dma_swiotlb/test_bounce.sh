@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: each copy through a bounce buffer is told, and the mapping that caused it says so
+# tier1: 6.12
 # timeout: 300
 cd ../iommu || exit
 . ./lib.sh

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # description: what `make demo` looks for in a tool's output is something that a tool it runs prints
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 . ../lib.sh
 cd ../..
 

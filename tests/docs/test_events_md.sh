@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # description: Documentation/events.md is what the code says, and scripts/events-doc sees when a comment and its code part
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 . ../lib.sh
 plan 8
 

@@ -2,6 +2,8 @@
 # description: the manual pages have every module, event, parameter, tool and option there is, and nothing else
 # requires: python3
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 . ../lib.sh
 plan 6
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # description: the README has each event beside its module and system, each tool, and names only what there is; so does design.md
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 # shellcheck disable=SC2016 # backquotes are Markdown's
 . ../lib.sh
 plan 10

@@ -2,6 +2,8 @@
 # description: the sample output in a tool's head, which is its manual page's, and that in the README are what the programs can print
 # requires: python3
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 . ../lib.sh
 plan 8
 

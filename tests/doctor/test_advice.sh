@@ -2,6 +2,8 @@
 # description: kstall-doctor --quiet says only what is wrong, and what it tells to type can be typed on this distribution; on a made-up machine
 # requires: python3
 # once: it asks the tree, about files that it makes
+# host: it asks the tree, about files that it makes
+# tier1: 6.12
 . ../lib.sh
 . lib.sh
 plan 14

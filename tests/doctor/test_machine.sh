@@ -2,6 +2,8 @@
 # description: kstall-doctor tells of what modules have lost, of what other kernels lack and of damaged files, on a made-up machine
 # requires: python3 xz gzip
 # once: it asks the tree, about files that it makes
+# host: it asks the tree, about files that it makes
+# tier1: 6.12
 . ../lib.sh
 . lib.sh
 plan 18

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # description: kstall-doctor --node finds what slows a node down, on a made-up one, and names only events that exist
 # once: it asks about a machine that it makes up
+# host: it asks about a machine that it makes up
+# tier1: 6.12
 # requires: python3
 . ../lib.sh
 . lib.sh

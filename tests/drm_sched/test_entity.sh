@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: entities that change rings, are waited for, or are killed with jobs in their queues
+# tier1: 6.12
 . ./lib.sh
 plan 9
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: priority inversion is told when it is provoked, with both jobs, and never otherwise
+# tier1: 6.12
 . ./lib.sh
 plan 10
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: evictions name who caused them and whose buffer it was; swapping says how much
+# tier1: 6.12
 . ./lib.sh
 plan 8
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: waits for fences, and what a submitter waited in
+# tier1: 6.12
 . ./lib.sh
 plan 21
 

@@ -2,6 +2,8 @@
 # description: feature tests take a vendor's kernel for what it is, not for what its version number or a neighbouring feature says
 # requires: gcc make
 # once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
 #
 # Each directory here is a few headers, as a kernel of that name declares what is asked for (Documentation/vendor-kernels.md says where
 # that is known from).

@@ -11,7 +11,7 @@ states() { for hook in mlx5_cq_event mlx5_cq_error mlx5e_cq_event; do status_fie
 they_are() { [ "$(states)" = "$*" ]; }
 
 trace ib_cq_overflow
-t_eq "the module depends on RDMA's core alone" "$(modinfo -F depends "$(find ../.. -name ib_cq_trace.ko -print -quit)")" ib_core
+t_eq "the module depends on RDMA's core alone" "$(modinfo -F depends "$(ko_of ib_cq_trace)")" ib_core
 t_eq "without mlx5 the event is armed" "$(status_field ib_cq_trace event ib_cq_overflow state)" armed
 t_eq "and the hooks wait" "$(states)" "waiting-for:mlx5_ib waiting-for:mlx5_core waiting-for:mlx5_core"
 modprobe mlx5_ib || bail "mlx5_ib cannot be loaded"

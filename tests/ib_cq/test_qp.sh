@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: asynchronous events of queue pairs and ports, and entry into ERR, by whom and from where, once each
+# tier1: 6.12
 . ./lib.sh
 
 event=ib_qp_event error=ib_qp_error

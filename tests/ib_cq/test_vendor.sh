@@ -27,7 +27,7 @@ done
 insmod "$ko" || bail "cannot load ib_core"
 at_exit rmmod ib_core
 
-module=$(find .. ../../ib_cq_trace -name ib_cq_trace.ko -print -quit)
+module=$(ko_of ib_cq_trace)
 t_eq "it is refused" "$(insmod "$module" 2>&1)" "insmod: ERROR: could not insert module $module: No such device"
 t_eq "the log says why" "$(dmesg | grep -c 'ib_cq_trace: absent: vendor ib_core')" 1
 t_ok "it is not there" test ! -e /sys/module/ib_cq_trace

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: io_uring_block_rq names the request that a disk's I/O was for, on disks and files, and never a wrong one
+# tier1: 6.12
 # requires: module:null_blk mkfs.ext4
 . ./lib.sh
 plan 35

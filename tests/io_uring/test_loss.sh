@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: requests there is no room for are counted, and when; the count outlives the listener and goes on with the next one
+# tier1: 6.12
 # once: losses are counted by the same code on each kernel
 # requires: fio
 . ./lib.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: full submission rings, refused entries and overflowing completion rings are counted exactly, with their cause
+# tier1: 6.12
 . ./lib.sh
 plan 26
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: the kernel's text is, byte for byte, what it was: with the module loaded, and again when its events are disabled
+# tier1: 6.12
 # requires: /proc/kcore
 . ./lib.sh
 plan 9
@@ -26,9 +27,6 @@ differ() {
 
 # Functions the module hooks, by its own account.
 hooked() { awk '$1 == "hook" && /kind=(entry|pair)/ && /state=armed/ { sub("target=", "", $4); print $4 }' /sys/kernel/debug/io_uring_trace/status; }
-
-# Disarming is not waited for by whoever disables an event.
-all_idle() { ! grep -q '^hook.*state=armed' /sys/kernel/debug/io_uring_trace/status; }
 
 start=$(address _stext) end=$(address _etext)
 mk_instance "kstall-$$"

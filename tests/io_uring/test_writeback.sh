@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # description: writeback_throttle and writeback_wait_done blame the writer and last as long as the scheduler and the program say
-# requires: dmsetup mkfs.ext4
+# tier1: 6.12
+# requires: module:null_blk dmsetup mkfs.ext4
 . ./lib.sh
-[ -e $SLOW ] || skip_all "needs a disk that is slow to write ($SLOW)"
 plan 19
 
 trace writeback_throttle writeback_wait_done
 throttle=writeback_throttle
 wait=writeback_wait_done
-slow=$(basename "$(readlink $SLOW)")
-bdi=$(cat "/sys/block/$slow/dev")
+slow_disk
+bdi=$(cat /sys/block/ks_slow/dev)
 
 set_dirty_bytes() { echo "$1" >/proc/sys/vm/dirty_bytes; }
 at_exit eval "echo $(cat /proc/sys/vm/dirty_ratio) >/proc/sys/vm/dirty_ratio"
@@ -33,7 +33,7 @@ slept() {
 }
 
 begin=$(date +%s%N)
-run dd dd if=/dev/zero of=$SLOW bs=64k count=256
+run dd dd if=/dev/zero of=/dev/ks_slow bs=64k count=256
 took=$(($(date +%s%N) - begin))
 # Half: a sleep on the way from a call that did not pause to the next one is taken for a pause.
 slept=$(slept)
@@ -49,13 +49,13 @@ t_eq "dd: the system is near its limit of dirty pages" \
 	"$(ev_n $throttle "f[\"comm\"] == \"dd\" && f[\"pause_ns\"] < 200000000 && (f[\"dirty_pages\"] + f[\"writeback_pages\"] < $dirty_limit / 4)")" 0
 t_eq "dd: one process" "$(ev_get $throttle tgid 'f["comm"] == "dd"' | sort -u | wc -l)" 1
 
-uring io write $SLOW 64 262144 8 1 buffered
+uring io write /dev/ks_slow 64 262144 8 1 buffered
 t_range "io_uring writer: held" "$(ev_n $throttle "f[\"tgid\"] == $(said pid)")" 1 99999
 t_eq "io_uring writer: it is the program that is blamed, not its workers" \
 	"$(ev_get $throttle comm "f[\"tgid\"] == $(said pid)" | sort -u) $(ev_n $throttle 'f["comm"] ~ /iou-wrk/')" "uring 0"
 
 echo $((1 << 40)) >/sys/module/io_uring_trace/parameters/${throttle}_min_ns
-uring io write $SLOW 64 262144 8 1 buffered
+uring io write /dev/ks_slow 64 262144 8 1 buffered
 t_eq "min_ns: none is that long" "$(ev_n $throttle)" 0
 t_range "min_ns: they are counted" "$(status_field io_uring_trace event $throttle suppressed)" 1 99999
 ev_disable writeback/balance_dirty_pages

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: each allocation of addresses says how big it was, how long it took and whether a CPU's cache served it
+# tier1: 6.12
 # timeout: 400
 . ./lib.sh
 plan 15

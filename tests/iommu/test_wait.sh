@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: each wait for the IOMMU's queue is told, once, with what it waited for
+# tier1: 6.12
 # timeout: 400
 . ./lib.sh
 plan 9

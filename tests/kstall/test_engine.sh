@@ -3,6 +3,8 @@
 # timeout: 900
 # requires: python3
 # once: it does not ask the kernel
+# host: it does not ask the kernel
+# tier1: 6.12
 . ../lib.sh
 engine=../../tools/kstall/engine_test
 [ -x $engine ] || skip_all "kstall is not built: its libraries are missing"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: kstall metrics counts what happened, exactly, and goes on whatever is done to it
+# tier1: 6.12
 # once: the kernel counts by the same triggers on each
 # timeout: 400
 # requires: python3 fio
@@ -34,7 +35,7 @@ t_eq "so is its last bucket" "$(sample kstall_io_uring_req_done_seconds_bucket '
 t_eq "the seconds are the kernel's nanoseconds" "$(req_done kstall_stall_seconds_total)" "$(
 	awk '/total_ns:/ && !/#/ { sum += $NF } END { printf "%d.%09d", sum / 1e9, sum % 1e9 }' "$counting/events/io_uring_trace/io_uring_req_done/hist"
 )"
-t_eq "the module is told, with its version" "$(sample kstall_module_info 'module="io_uring_trace"' "version=\"$(modinfo -F version "$(find ../.. -name io_uring_trace.ko -print -quit)")\"")" 1
+t_eq "the module is told, with its version" "$(sample kstall_module_info 'module="io_uring_trace"' "version=\"$(modinfo -F version "$(ko_of io_uring_trace)")\"")" 1
 t_eq "nothing is lost" "$(sample kstall_lost_events_total 'module="io_uring_trace"' 'reason="dropped"')" 0
 t_eq "io_uring is seen" "$(sample kstall_reach 'layer="io_uring",state="armed"')" 1
 t_eq "the IOMMU is silent, which is said" "$(sample kstall_reach 'layer="iommu",state="silent"')" 1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: a batch of migrated pages says why, how many, from where to where, and what of its time were notifiers and TLB flushes
+# tier1: 6.12
 . ./lib.sh
 plan 14
 

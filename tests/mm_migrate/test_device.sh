@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: a driver that moves pages in phases, or has them made present, is told with how many, how long and who it is
+# tier1: 6.12
 . ./lib.sh
 plan 18
 

@@ -4,7 +4,7 @@
 . ./lib.sh
 plan 4
 
-rounds=$(at_length 12 6)
+rounds=$(at_length 12 3)
 load mock_mm
 mk_instance "kstall-$$"
 at_exit unload_if_loaded mm_migrate_trace

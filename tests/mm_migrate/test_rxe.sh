@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: soft-RoCE's on-demand paging: a driver of the kernel's own with an interval notifier, its calls and its page faults
+# tier1: 6.12
 # The first for soft_roce, the second for all else.
 # shellcheck source=../ib_cq/lib.sh
 . ../ib_cq/lib.sh

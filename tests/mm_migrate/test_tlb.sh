@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: a TLB flush that interrupts other CPUs is told once, with how many and why; one that interrupts nobody is not
+# tier1: 6.12
 . ./lib.sh
 plan 14
 

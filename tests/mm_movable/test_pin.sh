@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: pins for long are told with what they cost, and pages that move because they are pinned or their memory is removed
+# tier1: 6.12
 cd ../mm_migrate || exit
 # shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh

@@ -2,6 +2,7 @@
 # description: a recorder that is killed while it saves leaves the old copies or the new one, never half, and no event is lost
 # timeout: 600
 # once: it asks the program
+# tier1: 6.12
 # requires: python3
 . ./lib.sh
 plan 4

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: lib.sh and run.sh tell a good test from a bad one
 # once: it asks the tree
+# tier1: 6.12
 . ../lib.sh
 plan 18
 

@@ -103,7 +103,8 @@ load io_uring_trace
 # --- writeback: how often a writer is held is the kernel's choice; the trace has to agree ---
 
 mkdir "$work/mnt"
-{ mke2fs -q -F "$SLOW" && mount "$SLOW" "$work/mnt"; } || bail "no file system"
+slow_disk
+{ mke2fs -q -F /dev/ks_slow && mount /dev/ks_slow "$work/mnt"; } || bail "no file system"
 at_exit umount "$work/mnt"
 at_exit sysctl -q vm.dirty_ratio="$(sysctl -n vm.dirty_ratio)"
 sysctl -q vm.dirty_bytes=8388608
@@ -113,7 +114,7 @@ ev_enable io_uring_trace/writeback_wait_done
 workload "fio --name=x --directory=$work/mnt --ioengine=io_uring --rw=write --bs=64k --size=24M --fallocate=none --end_fsync=1 --minimal --output=/dev/null"
 tool writeback
 snap
-held=$(counts writeback throttled_us '\d+:\d+') waited=$(counts writeback waited_us "$(basename "$(readlink -f "$SLOW")")")
+held=$(counts writeback throttled_us '\d+:\d+') waited=$(counts writeback waited_us ks_slow)
 t_range "writeback: somebody was held" "$held" 1 1000000
 t_eq "writeback: as often as the trace says" "$held $waited" \
 	"$(ev_n writeback_throttle 'f["comm"] == "fio"') $(ev_n writeback_wait_done 'f["comm"] == "fio"')"

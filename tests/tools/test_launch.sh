@@ -2,6 +2,8 @@
 # description: an installed tool says what to type when its module is missing, has a --help, hands on signals and arguments, and tells losses
 # requires: python3 unshare
 # once: it asks the tree, with a bpftrace and a /sys that it makes up
+# host: it asks the tree, with a bpftrace and a /sys that it makes up
+# tier1: 6.12
 . ../lib.sh
 plan 33
 

@@ -8,7 +8,7 @@ mirror() {
 	uri=$(archive_of "$codename")
 	# apt knows the codename of an archive from its lists, which a new machine may not have
 	[ -n "$uri" ] || { apt-get -qq update >&2 && uri=$(archive_of "$codename"); }
-	[ -n "$uri" ] || die "apt on this machine knows no $codename archive"
+	[ -n "$uri" ] || unable "apt on this machine knows no $codename archive"
 	echo "${uri%/}"
 }
 
@@ -16,8 +16,12 @@ mirror() {
 archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' "Codename: $1" | head -1; }
 
 # shellcheck disable=SC2154 # vm: of lib.sh
-# suite_packages SUITE: what its guests hold
-suite_packages() { sed -nE "s/#.*//; s/^$1: *//; s/ +\$//; /^[a-z0-9.+-]+\$/p" "$vm/packages"; }
+# suite_packages SUITE [small]: what its guests hold
+suite_packages() {
+	local of=$1
+	[ "${2-}" = small ] || of+='|full'
+	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; /^[a-z0-9.+-]+\$/p" "$vm/packages" | sort
+}
 
 # Debian without documentation; a testing suite's Release may count as expired, hence Check-Valid-Until.
 debian_options=(
@@ -25,20 +29,27 @@ debian_options=(
 	--aptopt='APT::Install-Recommends "false"'
 	--dpkgopt='path-exclude=/usr/share/doc/*'
 	--dpkgopt='path-exclude=/usr/share/locale/*'
+	--dpkgopt=force-unsafe-io
 )
 
-# debian SUITE DIR VARIANT PACKAGES: makes DIR/root, or makes it anew if it is not what is asked for; DIR/root.stamp says what it
-# is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is held.
+# stamp_of VARIANT PACKAGES: of a root file system with these
+stamp_of() { printf '%s\n' "--variant=$1" "${debian_options[@]}" "$2" | sha256sum | cut -d' ' -f1; }
+
+# debian SUITE DIR VARIANT PACKAGES [MORE]: makes DIR/root, or makes it anew if it is not what is asked for, nor has the packages
+# MORE; DIR/root.stamp says what it is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is
+# held.
 # INITRD=No: Debian's own initrd is never booted.
 debian() {
-	local suite=$1 dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp
-	stamp=$(printf '%s\n' "${options[@]}" "$packages" | sha256sum | cut -d' ' -f1)
-	[ "$(cat "$dir/root.stamp" 2>/dev/null)" != "$stamp" ] || return 0
+	local suite=$1 dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive
+	stamp=$(stamp_of "$3" "$packages")
+	is=$(cat "$dir/root.stamp" 2>/dev/null) || true
+	[ "$is" != "$stamp" ] && [ "$is" != "$(stamp_of "$3" "${5-}")" ] || return 0
 	need mmdebstrap util-linux
 	say "# making $dir/root (a few minutes)"
 	rm -rf --one-file-system "$dir/root.new"
-	INITRD=No mmdebstrap "${options[@]}" --include="${packages//$'\n'/,}" "$suite" "$dir/root.new" "$(mirror)" \
-		>"$dir/root.log" 2>&1 || { tail -20 "$dir/root.log" >&2; die "$suite: mmdebstrap failed, see $dir/root.log"; }
+	archive=$(mirror) || exit
+	INITRD=No mmdebstrap "${options[@]}" --include="${packages//$'\n'/,}" "$suite" "$dir/root.new" "$archive" \
+		>"$dir/root.log" 2>&1 || unable "mmdebstrap failed: $(grep -m1 '^E:' "$dir/root.log") (see $dir/root.log)"
 	locked "$dir/use.lock" replace_root "$dir"
 	echo "$stamp" >"$dir/root.stamp"
 }

@@ -10,6 +10,9 @@ guests=2 # at a time on this machine
 say() { echo "$*" >&2; }
 die() { say "$(basename "$0"): $*"; exit 1; }
 
+# unable WHY: it is this machine or its mirror, nothing that is tested; status 3
+unable() { say "$(basename "$0"): cannot go on here: $*"; exit 3; }
+
 # is_ours KERNEL: one that ./debug-kernel makes. Not one of those that all means.
 is_ours() { [ "$1" = debug ] || [ "$1" = kcsan ]; }
 
@@ -46,13 +49,13 @@ need() {
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null)" = installed ] || missing+=("$p")
 	done
 	[ ${#missing[@]} -gt 0 ] || return 0
-	[ "$(id -u)" = 0 ] || die "needs root, to install ${missing[*]}"
+	[ "$(id -u)" = 0 ] || unable "needs root, to install ${missing[*]}"
 	mkdir -p "$KSTALL_CACHE"
 	say "# installing ${missing[*]}"
 	local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=600)
 	{ "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
 		{ "${apt[@]}" update && "${apt[@]}" install -y --no-install-recommends "${missing[@]}"; }
-	} >/dev/null 2>"$KSTALL_CACHE/apt.log" || { cat "$KSTALL_CACHE/apt.log" >&2; die "cannot install ${missing[*]}"; }
+	} >/dev/null 2>"$KSTALL_CACHE/apt.log" || unable "apt cannot install ${missing[*]}: $(grep -m1 '^E:' "$KSTALL_CACHE/apt.log")"
 }
 
 # locked FILE command…: one process at a time; says so when it has to wait. Not in a condition: set -e holds for the command.

@@ -30,7 +30,7 @@ causes() {
 	why+=("compaction: trainer cannot provoke it at will")
 	load mock_gpu
 	causes+=,gpu_dependency,gpu_ring,gpu_running
-	slow_disk && causes+=,fsync trainer+=(-d /dev/ks_slow)
+	late_disk && causes+=,fsync trainer+=(-d /dev/ks_late)
 	if echo +cpu >/sys/fs/cgroup/cgroup.subtree_control && mkdir "$CGROUP"; then
 		at_exit rmdir "$CGROUP"
 		causes+=,quota trainer+=(-g "$CGROUP")
@@ -42,19 +42,7 @@ causes() {
 }
 
 # A disk that takes 40 ms for anything.
-slow_disk() {
-	local dir=/sys/kernel/config/nullb/ks_slow setting
-	modprobe null_blk nr_devices=0 || return
-	[ -d /sys/kernel/config/nullb ] || mount -t configfs configfs /sys/kernel/config
-	mkdir "$dir" || return
-	at_exit modprobe -r null_blk
-	at_exit rmdir "$dir"
-	for setting in size=64 irqmode=2 completion_nsec=40000000 submit_queues=1 power=1; do
-		echo "${setting#*=}" >"$dir/${setting%%=*}"
-	done
-	at_exit eval "echo 0 >$dir/power"
-	wait_until 10 test -b /dev/ks_slow
-}
+late_disk() { modprobe -nq null_blk && null_blk ks_late irqmode=2 completion_nsec=40000000 submit_queues=1; }
 
 # Of two packets one is lost, and sent again after 268 ms.
 lossy_link() {

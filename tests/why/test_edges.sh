@@ -6,7 +6,7 @@
 . ./lib.sh
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
 load mock_gpu
-slow_disk || bail "no slow disk"
+late_disk || bail "no slow disk"
 
 : >"$work/checks"
 # checked WHAT ARGUMENT…: what check.py says, under that name
@@ -36,7 +36,7 @@ answer() { "$KSTALL" why -i "$work/$1.dat" "${@:2}" --json >"$work/$1.json" 2>"$
 
 # --- no module is loaded: what it would have seen is in the remainder ---
 
-recorded blind --step marker -- ./trainer -o "$work/blind" -d /dev/ks_slow 12 gpu_running,fsync,pipe,hog
+recorded blind --step marker -- ./trainer -o "$work/blind" -d /dev/ks_late 12 gpu_running,fsync,pipe,hog
 checked "no module" "$work/blind" "$work/blind.json" "gpu_running=unexplained: ioctl" "fence=unexplained: ioctl" "fsync=unexplained: fsync"
 one "no module: and that is said" '{"gpu", "io_uring", "memory", "iommu", "rdma"} <= {u["layer"] for u in a["unseen"]}' "$work/blind.json"
 
@@ -78,7 +78,7 @@ if [ -d /sys/devices/system/node/node1 ]; then
 	load mock_mm
 	load io_uring_trace
 	quiet /proc/sys/kernel/numa_balancing 0
-	while :; do taskset -c 0 dd if=/dev/ks_slow of=/dev/null bs=4k count=5 iflag=direct status=none; done &
+	while :; do taskset -c 0 dd if=/dev/ks_late of=/dev/null bs=4k count=5 iflag=direct status=none; done &
 	requests=$!
 	recorded requests --step marker -- taskset -c 0 ./trainer -o "$work/requests" 30 notifier
 	kill $requests

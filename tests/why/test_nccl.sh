@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: the profiler plugin marks each collective from its call to its last channel, and `kstall why --step nccl` takes them for steps
+# tier1: 6.12
 . ../lib.sh
 
 work=$(mktemp -d)

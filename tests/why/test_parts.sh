@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: of steps that each suffer a known stall the parts `kstall why` tells are the step, and the stall is its largest, as long as it was
+# tier1: 6.12
 # timeout: 600
 # requires: python3 tc
 . ./lib.sh
@@ -13,7 +14,7 @@ steps=${STEPS-$(at_length 200 45)}
 "$KSTALL" why -i "$work/trace.dat" --step marker --json >"$work/json" 2>"$work/why.err" || bail "why: $(tail -3 "$work/why.err" | xargs)"
 "$KSTALL" timeline -o "$work/pftrace" "$work/trace.dat" >"$work/timeline" 2>&1 || bail "timeline: $(tail -3 "$work/timeline" | xargs)"
 ./check.py "$work/log" "$work/json" >"$work/checks"
-./pftrace.py "$work/pftrace" "$work/json" "ring mock" "QP " ks_slow "steps of trainer" | sed -E 's/^(# )?/\1timeline: /' >>"$work/checks"
+./pftrace.py "$work/pftrace" "$work/json" "ring mock" "QP " ks_late "steps of trainer" | sed -E 's/^(# )?/\1timeline: /' >>"$work/checks"
 
 plan "$(($(grep -vc "^#" "$work/checks") + 5))"
 results "$work/checks"

@@ -11,10 +11,11 @@ ln -s "$top/tools/kstall/kstall" .
 
 before_the_crash() {
 	title "kstall recorder: the node crashed, and nobody had watched. What happened before?"
+	slow_disk
 	modprobe mock_gpu timeout_ms=2000 reset_ms=100
 	ln -s "$top/tests/drm_sched/gpu" trainer
 	cat >train <<-'END2'
-		dd if=/dev/zero of=/dev/disk/by-id/virtio-slow bs=64k count=20 conv=fsync 2>/dev/null
+		dd if=/dev/zero of=/dev/ks_slow bs=64k count=20 conv=fsync 2>/dev/null
 		./trainer entity 2 1 run 1000 once flags h job 0 await 0 60000 >/dev/null
 	END2
 	run 'modprobe -a drm_sched_trace io_uring_trace'
