@@ -189,7 +189,7 @@ help:
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the quick tests, or all of one directory'
 	@echo 'make test-all [SHARD=...]'
-	@echo '                        all tests on all kernels: hours (tests/vm/all lists the shards)'
+	@echo '                        all tests on all kernels: hours (tests/vm/all --list has the shards)'
 	@echo 'make test-debug [TEST=io_uring]'
 	@echo '                        the same on a kernel that looks for bugs'
 	@echo 'make test-races [TEST=io_uring]'
