@@ -98,11 +98,11 @@ install-scripts:
 
 # The program; without its libraries a line says what it needs, and the rest is installed all the same.
 install-kstall:
-	@! $(MAKE) -s --no-print-directory -C tools/kstall check-libs || { \
-		$(MAKE) -s --no-print-directory -C tools/kstall kstall && \
-		install -D -m 755 -t $(bin) tools/kstall/kstall && \
-		install -D -m 644 -t $(share)/man/man8 tools/kstall/*.8 && \
-		install -D -m 644 tools/kstall/kstall.bash $(share)/bash-completion/completions/kstall && \
+	@! $(MAKE) -s --no-print-directory -C kstall check-libs || { \
+		$(MAKE) -s --no-print-directory -C kstall kstall && \
+		install -D -m 755 -t $(bin) kstall/kstall && \
+		install -D -m 644 -t $(share)/man/man8 kstall/*.8 && \
+		install -D -m 644 kstall/kstall.bash $(share)/bash-completion/completions/kstall && \
 		install -D -m 644 -t $(units) packaging/systemd/*.service && \
 		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(services); }
 
@@ -134,7 +134,7 @@ clean:
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name '.*.d' -o -name '*.o.d' -o -name modules.order \
 		-o -name Module.symvers \) -exec rm -f {} +
-	@$(MAKE) -s -C tools/kstall clean
+	@$(MAKE) -s -C kstall clean
 
 # kstall-dkms and kstall-tools, in dist/; needs debhelper and dh-sequence-dkms.
 deb:

@@ -67,9 +67,9 @@ with_hist() {
 # with_metrics: the histogram that kstall metrics has the kernel make of it
 with_metrics() {
 	local dir pid trigger events=events/$system/$event/trigger
-	[ -x ../../tools/kstall/kstall ] || return 0
+	[ -x ../../kstall/kstall ] || return 0
 	dir=$(mktemp -d)
-	../../tools/kstall/kstall metrics --textfile "$dir" &
+	../../kstall/kstall metrics --textfile "$dir" &
 	pid=$!
 	until [ -e "$dir/kstall.prom" ]; do sleep 0.1; done
 	trigger=$(sed -n 's/^\(hist:.*\) \[active\]$/\1/p' "$T/instances/kstall_metrics/$events")

@@ -22,7 +22,7 @@ top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 
 def events():
     """(system, event, has a device, cause, duration, count), from the program's table"""
-    text = open(f"{top}/tools/kstall/metric.c", encoding="utf-8").read()
+    text = open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()
     systems = dict(re.findall(r'#define (\w+) "(\w+)", "\w+_trace"', text))
     for group, name, rest in re.findall(r'EVENT\((\w+), "(\w+)",(.*?)\),\n', text, re.S):
         def field(key):
@@ -32,7 +32,7 @@ def events():
 
 
 EVENTS = list(events())
-LAYERS = dict(re.findall(r'EVENT\(\w+, "(\w+)",\s*"(\w+)"', open(f"{top}/tools/kstall/metric.c", encoding="utf-8").read()))
+LAYERS = dict(re.findall(r'EVENT\(\w+, "(\w+)",\s*"(\w+)"', open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()))
 STRINGS = {"driver", "ring", "error", "callback_module", "caller_module"}
 
 

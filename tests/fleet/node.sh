@@ -2,7 +2,7 @@
 # Runs in a guest: prints what kstall metrics writes of a node that has done something, after the line "page".
 set -eu
 cd "$(dirname "$0")"
-kstall=../../tools/kstall/kstall
+kstall=../../kstall/kstall
 dir=$(mktemp -d)
 later_than() { [ "$(sed -n 's/^kstall_metrics_passes_total //p' "$dir/kstall.prom" 2>/dev/null || echo 0)" -gt "$1" ]; }
 

@@ -9,9 +9,9 @@
 # shellcheck source=../lib.sh
 . ../lib.sh
 
-KSTALL=$PWD/../../tools/kstall/kstall
-ENGINE=$PWD/../../tools/kstall/engine_test
-METRICS=$PWD/../../tools/kstall/metrics_test
+KSTALL=$PWD/../../kstall/kstall
+ENGINE=$PWD/../../kstall/engine_test
+METRICS=$PWD/../../kstall/metrics_test
 here=$PWD
 export LC_ALL=C TZ=UTC
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 mkdat.py [--instances] [--about FILE] TEXT...: makes NAME.dat, a recording in trace-cmd's format (version 6), of each NAME.txt, in
-the current directory. The text is that of tools/kstall/engine_test, an event a line:
+the current directory. The text is that of kstall/engine_test, an event a line:
 
     TIME CPU PID FLAGS SYSTEM:EVENT FIELD=VALUE ...
     lost FROM TO NR        so many events are missing between two that one CPU has at these times
@@ -33,7 +33,7 @@ OPTION_BUFFER, OPTION_TRACECLOCK = 3, 4
 
 # Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls}.h of Linux
 # 6.12 and print in kernel/trace/trace_entries.h; offsets follow from the types. kstall's probes are what
-# tools/kstall/probe.c writes into kprobe_events.
+# kstall/trace/probe.c writes into kprobe_events.
 COMM = "char {}[16]"
 KERNEL = {
     "sched:sched_switch": (COMM.format("prev_comm"), "pid_t prev_pid", "int prev_prio", "long prev_state",

@@ -9,7 +9,7 @@ commands=(why diff timeline metrics)
 ! "$KSTALL" --help | grep -q '^  top ' || commands+=(top)
 plan $((${#commands[@]} + 2))
 
-mapfile -t all < <(sed -n 's/^	{ "\([a-z]*\)", \(no\|required\)_argument.*/\1/p' "$here/../../tools/kstall/options.c")
+mapfile -t all < <(sed -n 's/^	{ "\([a-z]*\)", \(no\|required\)_argument.*/\1/p' "$here/../../kstall/cmd/options.c")
 
 # takes COMMAND: its options. Another option behind each is wrong, so that nothing is ever done.
 takes() {
@@ -22,8 +22,8 @@ takes() {
 	done | sort | xargs
 }
 
-# shellcheck source=../../tools/kstall/kstall.bash
-. "$here/../../tools/kstall/kstall.bash"
+# shellcheck source=../../kstall/kstall.bash
+. "$here/../../kstall/kstall.bash"
 
 # offered WORD…: what completion has for what comes behind these
 offered() {

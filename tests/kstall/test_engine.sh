@@ -6,7 +6,7 @@
 # host: it does not ask the kernel
 # tier1: 6.12
 . ../lib.sh
-engine=../../tools/kstall/engine_test
+engine=../../kstall/engine_test
 [ -x $engine ] || skip_all "kstall is not built: its libraries are missing"
 
 python3 cases.py $engine

@@ -4,7 +4,7 @@
 # shellcheck source=../lib.sh
 . ../lib.sh
 
-KSTALL=$PWD/../../tools/kstall/kstall
+KSTALL=$PWD/../../kstall/kstall
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 page=$work/dir/kstall.prom err=$work/err

@@ -67,7 +67,7 @@ t_eq "who asked" "$(ev_get $stall caller "$asked" | sort -u) $(ev_get $stall cal
 t_eq "how long" "$(ev_n $stall 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $stall)"
 
 # What `kstall why` makes of such a program: all its time, and of that the stalls, but for what is told more closely inside them.
-kstall=../../tools/kstall/kstall
+kstall=../../kstall/kstall
 if [ -x $kstall ]; then
 	$kstall record -b 2048 -o "$work/trace.dat" -- ./mm alloc 9 10 1 >"$work/out" 2>"$work/record" || bail "record: $(tail -n 3 "$work/record")"
 	pid=$(said pid)

@@ -26,7 +26,7 @@ class Area(NamedTuple):
 
 
 def program(files, mutants, host, guest=()):
-    return Area(tuple(f"tools/kstall/{f}.c" for f in files.split()), mutants, PROGRAM, host, guest)
+    return Area(tuple(f"kstall/{f}.c" for f in files.split()), mutants, PROGRAM, host, guest)
 
 
 def module(directory, guest):
@@ -44,14 +44,14 @@ AREAS = {
                    (counter, turned, identity), guest=("core/unit", "core/", "ib_cq/", "io_uring/")),
     "hooks": Area(("include/kstall/event*.h", "include/kstall/hook*.h", "include/kstall/direct*.h", "include/kstall/kstall.h"), 2,
                   (release, counter, turned), guest=("core/unit", "core/", "churn/")),
-    "why": program("cmd_why engine events thread carve done own gpu step part report table json options", 2,
+    "why": program("cmd/why engine/* cmd/report cmd/table cmd/json cmd/options", 2,
                    ("golden/why", "golden/options", "kstall/engine", "golden/diff", "golden/timeline"), ("why/",)),
-    "record": program("cmd_record session datfile probe job", 1, ("golden/options",), ("why/",)),
-    "diff": program("cmd_diff", 1, ("golden/diff", "golden/options"), ("why/edges",)),
-    "timeline": program("cmd_timeline pftrace", 1, ("golden/timeline", "golden/options"), ("why/parts", "why/edges")),
-    "recorder": program("cmd_recorder rec_*", 1, ("golden/recorder", "golden/options"), ("recorder/",)),
-    "metrics": program("cmd_metrics metric tally hist expose status workload", 2, ("golden/metrics", "counters"), ("metrics/",)),
-    "top": program("cmd_top promapi", 1, ("top",)),
+    "record": program("cmd/record trace/session trace/datfile trace/probe trace/job", 1, ("golden/options",), ("why/",)),
+    "diff": program("cmd/diff", 1, ("golden/diff", "golden/options"), ("why/edges",)),
+    "timeline": program("cmd/timeline trace/pftrace", 1, ("golden/timeline", "golden/options"), ("why/parts", "why/edges")),
+    "recorder": program("cmd/recorder recorder/*", 1, ("golden/recorder", "golden/options"), ("recorder/",)),
+    "metrics": program("cmd/metrics metrics/metric metrics/tally metrics/hist metrics/expose metrics/status metrics/workload", 2, ("golden/metrics", "counters"), ("metrics/",)),
+    "top": program("cmd/top metrics/promapi", 1, ("top",)),
     "tools": Area(("tools/*.bt",), 2, (unit, name, predicate)),
     "rules": Area(("examples/prometheus/*.yml",), 1, (rule, label), ("fleet",)),
 }
@@ -85,16 +85,16 @@ class Pinned(NamedTuple):
 # Twelve that nobody noticed, or nearly nobody, when tests compared little more than counts.
 PINNED = (
     Pinned("why", "percentages of kstall why ten times too large",
-           (("tools/kstall/table.c", "100.0 * p->ns / whole", "1000.0 * p->ns / whole"),)),
+           (("kstall/cmd/table.c", "100.0 * p->ns / whole", "1000.0 * p->ns / whole"),)),
     Pinned("diff", "the sign of every difference turned round",
-           (("tools/kstall/cmd_diff.c", "ns < 0 ? '-' : '+'", "ns < 0 ? '+' : '-'"),)),
+           (("kstall/cmd/diff.c", "ns < 0 ? '-' : '+'", "ns < 0 ? '+' : '-'"),)),
     Pinned("why", "a DMA mapping is shown as pin, a TTM eviction as disk",
-           (("tools/kstall/events.c", 'KS_DMA_MAP, "map",', 'KS_PIN, "map",'),
-            ("tools/kstall/events.c", 'KS_TTM, "evict",', 'KS_DISK, "evict",'))),
+           (("kstall/engine/events.c", 'KS_DMA_MAP, "map",', 'KS_PIN, "map",'),
+            ("kstall/engine/events.c", 'KS_TTM, "evict",', 'KS_DISK, "evict",'))),
     Pinned("why", "no culprit has a text",
-           (("tools/kstall/events.c", "while (fmt && *fmt && at + 1 < size) {", "while (0 && *fmt && at + 1 < size) {"),)),
+           (("kstall/engine/events.c", "while (fmt && *fmt && at + 1 < size) {", "while (0 && *fmt && at + 1 < size) {"),)),
     Pinned("why", "--comm NAME takes every process",
-           (("tools/kstall/step.c", "if (e->scope.comm && !strcmp(e->scope.comm, t->comm))", "if (e->scope.comm)"),)),
+           (("kstall/engine/step.c", "if (e->scope.comm && !strcmp(e->scope.comm, t->comm))", "if (e->scope.comm)"),)),
     Pinned("mm_migrate", "thp_failed and thp_split exchanged",
            (("mm_migrate_trace/migrate.c", "frame->thp_failed = thp_failed;", "frame->thp_failed = thp_split;"),
             ("mm_migrate_trace/migrate.c", "frame->thp_split = thp_split;", "frame->thp_split = thp_failed;"))),

@@ -7,7 +7,7 @@ SYSTEM=io_uring_trace
 # shellcheck source=../events.sh
 . ../events.sh
 
-KSTALL=$PWD/../../tools/kstall/kstall
+KSTALL=$PWD/../../kstall/kstall
 URING=$PWD/../io_uring/uring
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
 

@@ -5,7 +5,7 @@
 # shellcheck source=../ib_cq/lib.sh
 . ../ib_cq/lib.sh
 
-KSTALL=$PWD/../../tools/kstall/kstall
+KSTALL=$PWD/../../kstall/kstall
 CGROUP=/sys/fs/cgroup/kstall-$$
 
 # quiet FILE VALUE: until the test ends

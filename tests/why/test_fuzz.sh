@@ -7,7 +7,7 @@ plan 6
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
-kstall=../../tools/kstall/kstall
+kstall=../../kstall/kstall
 [ -x $kstall ] || skip_all "kstall is not built here"
 load mm_migrate_trace
 t_ok "a recording" $kstall record -o "$work/trace.dat" -b 64 --step marker -- ./trainer 3 pipe,hog

@@ -5,8 +5,8 @@
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
-plugin=$PWD/../../tools/kstall/nccl/libkstall-nccl.so
-KSTALL=$PWD/../../tools/kstall/kstall
+plugin=$PWD/../../kstall/nccl/libkstall-nccl.so
+KSTALL=$PWD/../../kstall/kstall
 export NCCL_PROFILER_PLUGIN=$plugin
 [ -e "$plugin" ] || skip_all "the plugin is not built here"
 plan 16

@@ -3,7 +3,7 @@
 # timeout: 500
 # requires: python3 perf trace-cmd
 . ../lib.sh
-kstall=$PWD/../../tools/kstall/kstall
+kstall=$PWD/../../kstall/kstall
 [ -x "$kstall" ] || skip_all "kstall is not built here"
 plan 6
 

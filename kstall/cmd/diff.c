@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kstall diff: what the steps of one recording have more of than those of another. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/report.h"
+#include "trace/source.h"
+
+struct side {
+	const char *name;
+	struct ks_report r;
+	u64 inexact;
+	struct ks_parts parts;	/* of the exact steps, with culprits */
+};
+
+struct change {
+	struct ks_what what;
+	double ns;		/* a step */
+};
+
+static void add_step(struct ks_engine *e, struct ks_step *s)
+{
+	struct side *side = e->priv;
+
+	if (s->lost) {
+		side->inexact++;
+	} else {
+		side->r.count++;
+		side->r.duration += s->end - s->begin;
+		for (size_t i = 0; i < s->parts.nr; i++)
+			ks_parts_add(&side->parts, s->parts.part[i].what, s->parts.part[i].ns,
+				     s->parts.part[i].count);
+	}
+	ks_step_free(s);
+}
+
+static bool read_side(struct side *side, struct ks_options *o)
+{
+	struct ks_engine *e = ks_alloc(sizeof(*e));
+	struct ks_file *f = ks_file_open(side->name);
+	bool again;
+
+	e->by = o->by;
+	e->every = o->every;
+	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->step_done = add_step;
+	e->priv = side;
+	ks_file_run(f, e);
+	ks_file_close(f);
+	again = o->by == KS_BY_AUTO && !e->markers;
+	ks_engine_free(e);
+	free(e);
+	return again;
+}
+
+/* Both with the same kind of steps: windows, if one of them has no markers. */
+static void read_both(struct side *sides, struct ks_options *o)
+{
+	bool none[2] = { read_side(&sides[0], o), read_side(&sides[1], o) };
+
+	if (!none[0] && !none[1])
+		return;
+	o->by = KS_BY_EVERY;
+	o->every = NSEC;
+	for (int i = 0; i < 2; i++) {
+		ks_parts_free(&sides[i].parts);
+		sides[i] = (struct side){ .name = sides[i].name };
+		read_side(&sides[i], o);
+	}
+}
+
+static double mean(const struct side *s, u64 ns)
+{
+	return s->r.count ? (double)ns / s->r.count : 0;
+}
+
+static size_t changes(struct side *sides, struct change *c)
+{
+	size_t n = 0;
+
+	for (int i = 1; i >= 0; i--) {
+		struct ks_parts sum;
+
+		ks_parts_summary(&sides[i].parts, &sum);
+		for (size_t p = 0; p < sum.nr; p++) {
+			const struct ks_what *w = &sum.part[p].what;
+			size_t j = 0;
+
+			while (j < n &&
+			       (c[j].what.state != w->state || c[j].what.layer != w->layer ||
+				c[j].what.phase != w->phase))
+				j++;
+			if (j == n)
+				c[n++] = (struct change){ *w, 0 };
+			c[j].ns += (i ? 1 : -1) * mean(&sides[i], sum.part[p].ns);
+		}
+		ks_parts_free(&sum);
+	}
+	return n;
+}
+
+static int larger(const void *a, const void *b)
+{
+	double x = ((const struct change *)a)->ns, y = ((const struct change *)b)->ns;
+
+	x = x < 0 ? -x : x;
+	y = y < 0 ? -y : y;
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static char *signed_time(char *buf, double ns)
+{
+	char time[32];
+
+	return ks_fmt(buf, 40, "%c%s", ns < 0 ? '-' : '+', ks_time(time, ns < 0 ? -ns : ns));
+}
+
+static void print_text(const struct side *sides, const struct change *c, size_t n, double whole)
+{
+	char a[40], b[40], name[96];
+
+	printf("%s a step: %s (%llu steps of %s)", signed_time(a, whole),
+	       ks_time(b, mean(&sides[1], sides[1].r.duration)),
+	       (unsigned long long)sides[1].r.count, sides[1].name);
+	printf(", before %s (%llu of %s)\n", ks_time(b, mean(&sides[0], sides[0].r.duration)),
+	       (unsigned long long)sides[0].r.count, sides[0].name);
+	for (int i = 0; i < 2; i++) {
+		if (sides[i].inexact)
+			printf("%llu steps of %s are inexact and left out\n",
+			       (unsigned long long)sides[i].inexact, sides[i].name);
+	}
+	for (size_t i = 0; i < n && i < 12; i++) {
+		printf("  %12s  %-9s %-28s %s\n", signed_time(a, c[i].ns),
+		       ks_state_name[c[i].what.state], ks_part_name(name, &c[i].what),
+		       ks_string(c[i].what.culprit));
+	}
+}
+
+static void print_json(const struct side *sides, const struct change *c, size_t n, double whole)
+{
+	printf("{\"kstall\": \"diff\", \"schema\": 1, \"change_ns\": %.0f,\n", whole);
+	for (int i = 0; i < 2; i++) {
+		printf(" \"%s\": { \"name\": ", i ? "bad" : "good");
+		ks_json_string(stdout, sides[i].name);
+		printf(", \"steps\": %llu, \"inexact\": %llu, \"mean_ns\": %.0f },\n",
+		       (unsigned long long)sides[i].r.count, (unsigned long long)sides[i].inexact,
+		       mean(&sides[i], sides[i].r.duration));
+	}
+	fputs(" \"parts\": [", stdout);
+	for (size_t i = 0; i < n; i++) {
+		char name[96];
+
+		fputs(i ? ",\n  { \"name\": " : "\n  { \"name\": ", stdout);
+		ks_json_string(stdout, ks_part_name(name, &c[i].what));
+		printf(", \"state\": \"%s\", \"layer\": \"%s\", \"change_ns\": %.0f, \"culprit\": ",
+		       ks_state_name[c[i].what.state], ks_layer_name[c[i].what.layer], c[i].ns);
+		ks_json_string(stdout, ks_string(c[i].what.culprit));
+		fputs(" }", stdout);
+	}
+	fputs("]}\n", stdout);
+}
+
+struct diff {
+	struct ks_options o;
+	struct side sides[2];
+};
+
+static int diff(void *arg)
+{
+	static struct change c[2 * KS_MAX_PARTS];
+	struct diff *d = arg;
+	double whole;
+	size_t n;
+
+	read_both(d->sides, &d->o);
+	for (int i = 0; i < 2; i++) {
+		if (!d->sides[i].r.count)
+			ks_die("%s has no exact step to compare", d->sides[i].name);
+	}
+	n = changes(d->sides, c);
+	qsort(c, n, sizeof(*c), larger);
+	whole = mean(&d->sides[1], d->sides[1].r.duration) -
+		mean(&d->sides[0], d->sides[0].r.duration);
+	if (d->o.json)
+		print_json(d->sides, c, n, whole);
+	else
+		print_text(d->sides, c, n, whole);
+	return 0;
+}
+
+int ks_cmd_diff(int argc, char **argv)
+{
+	struct diff d = { 0 };
+	int first = ks_options(&d.o, argc, argv, "pcsej");
+	char names[512];
+
+	if (argc - first != 2) {
+		fputs("usage: kstall diff [--step ... | --every TIME] [--json] GOOD BAD\n", stderr);
+		return 2;
+	}
+	d.sides[0].name = argv[first];
+	d.sides[1].name = argv[first + 1];
+	return ks_in_child(ks_fmt(names, sizeof(names), "%s or %s", argv[first], argv[first + 1]),
+			   diff, &d);
+}

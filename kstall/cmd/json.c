@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The schema is in Documentation/why.md. */
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "cmd/report.h"
+
+void ks_json_string(FILE *out, const char *s)
+{
+	fputc('"', out);
+	for (; *s; s++) {
+		u8 c = *s;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			fputc(c, out);
+	}
+	fputc('"', out);
+}
+
+static void key(FILE *out, const char *name, const char *value, const char *after)
+{
+	fprintf(out, "\"%s\": ", name);
+	ks_json_string(out, value);
+	fputs(after, out);
+}
+
+static void num(FILE *out, const char *name, u64 v, const char *after)
+{
+	fprintf(out, "\"%s\": %llu%s", name, (unsigned long long)v, after);
+}
+
+static void what(FILE *out, const struct ks_what *w)
+{
+	char name[96];
+
+	key(out, "name", ks_part_name(name, w), ", ");
+	key(out, "state", ks_state_name[w->state], ", ");
+	key(out, "layer", ks_layer_name[w->layer], ", ");
+	key(out, "phase", ks_string(w->phase), ", ");
+}
+
+static void parts(FILE *out, const struct ks_parts *sum, u64 whole, bool exact)
+{
+	fputs("\"parts\": [", out);
+	for (size_t i = 0; i < sum->nr; i++) {
+		const struct ks_part *p = &sum->part[i];
+
+		fputs(i ? ",\n    { " : "\n    { ", out);
+		what(out, &p->what);
+		num(out, "ns", p->ns, ", ");
+		if (exact && whole)
+			fprintf(out, "\"share\": %.6f, ", (double)p->ns / whole);
+		num(out, "count", p->count, ", ");
+		key(out, "culprit", ks_string(p->what.culprit), " }");
+	}
+	fputs("]", out);
+}
+
+static void step(FILE *out, const struct ks_step *s)
+{
+	const struct ks_part *worst;
+	struct ks_parts sum;
+
+	ks_parts_summary(&s->parts, &sum);
+	worst = ks_worst(&sum);
+	fputs("  { ", out);
+	key(out, "id", s->id, ", ");
+	key(out, "kind", s->kind, ", ");
+	key(out, "attributes", s->attributes, ",\n    ");
+	fprintf(out, "\"pid\": %d, \"tid\": %d, ", s->pid, s->tid);
+	key(out, "comm", s->comm, ", ");
+	num(out, "begin_ns", s->begin, ", ");
+	num(out, "end_ns", s->end, ", ");
+	num(out, "duration_ns", s->end - s->begin, ", ");
+	fprintf(out, "\"exact\": %s, ", s->lost ? "false" : "true");
+	num(out, "lost", s->lost, ",\n    ");
+	parts(out, &sum, s->end - s->begin, !s->lost);
+	if (worst) {
+		fputs(",\n    \"culprit\": { ", out);
+		what(out, &worst->what);
+		num(out, "ns", worst->ns, ", ");
+		key(out, "what", ks_string(worst->what.culprit), " }");
+	}
+	fputs(" }", out);
+	ks_parts_free(&sum);
+}
+
+static void unseen(FILE *out, const struct ks_engine *e)
+{
+	fputs(" \"unseen\": [", out);
+	for (size_t i = 0; i < e->nr_unseen; i++) {
+		fputs(i ? ",\n  { " : "\n  { ", out);
+		key(out, "layer", e->unseen[i].layer, ", ");
+		key(out, "event", e->unseen[i].event, ", ");
+		key(out, "why", e->unseen[i].why, " }");
+	}
+	fputs("],\n", out);
+}
+
+static void total(FILE *out, const struct ks_report *r)
+{
+	struct ks_parts sum;
+
+	ks_parts_summary(&r->total, &sum);
+	fputs(" \"total\": { ", out);
+	num(out, "steps", r->count, ", ");
+	num(out, "exact", r->exact, ", ");
+	num(out, "duration_ns", r->duration, ",\n    ");
+	parts(out, &sum, r->duration, r->exact == r->count);
+	fputs(" },\n", out);
+	ks_parts_free(&sum);
+}
+
+void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine *e)
+{
+	double span = (e->now - e->begin) / 1e9;
+
+	fputs("{\"kstall\": \"why\", \"schema\": 1,\n \"source\": { ", out);
+	key(out, "kind", r->source ? "file" : "live", ", ");
+	key(out, "name", r->source ? r->source : "", ", ");
+	num(out, "begin_ns", e->begin, ", ");
+	num(out, "end_ns", e->now, " },\n ");
+	key(out, "steps_by", r->steps_by, ", ");
+	fprintf(out, "\"inferred\": %s,\n \"steps\": [\n", r->inferred ? "true" : "false");
+	for (size_t i = 0; i < r->nr; i++) {
+		fputs(i ? ",\n" : "", out);
+		step(out, r->steps[i]);
+	}
+	fputs("],\n", out);
+	total(out, r);
+	fputs(" \"markers\": { ", out);
+	num(out, "unmatched", e->unmatched, " },\n");
+	unseen(out, e);
+	fputs(" \"cost\": { ", out);
+	num(out, "events", e->events, ", ");
+	fprintf(out, "\"events_per_s\": %.0f, \"cpu_share\": %.6f, ",
+		span > 0 ? e->events / span : 0, r->seconds > 0 ? r->cpu_seconds / r->seconds : 0);
+	num(out, "bad", r->bad, ", ");
+	num(out, "lost", e->lost, " }}\n");
+}

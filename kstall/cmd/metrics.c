@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kstall metrics: what Prometheus is to know of this node. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "metrics/metric.h"
+
+struct service {
+	const struct ks_options *o;
+	struct ks_metric_source *source;
+	struct ks_tally tally;
+	struct ks_workloads jobs;
+	u64 passed;		/* when */
+	bool failed;		/* the file, which has been said */
+	char file[4096], temporary[4096];
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	stopped = 1;
+}
+
+static void pass(struct service *s)
+{
+	ks_metric_refresh(s->source);
+	ks_tally_pass(&s->tally, s->source);
+	if (s->o->jobs)
+		ks_workloads_read(&s->jobs, s->o->jobs);
+	s->passed = ks_mono_ns();
+}
+
+static char *page(void *priv, bool openmetrics, size_t *len)
+{
+	struct service *s = priv;
+
+	/* Who asks again and again gets the same. */
+	if (ks_mono_ns() - s->passed > NSEC)
+		pass(s);
+	return ks_expose(&s->tally, s->o->jobs ? &s->jobs : NULL, openmetrics, len);
+}
+
+static bool put(const char *path, const char *text, size_t len)
+{
+	ssize_t n = 0;
+	int fd;
+
+	/* What is there may be a pipe, for which open() would wait, or another's file. */
+	unlink(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return false;
+	for (size_t at = 0; n >= 0 && at < len; at += n > 0 ? n : 0)
+		n = write(fd, text + at, len - at);
+	/* On some file systems there is no room only when it is closed. */
+	return !(close(fd) | (n < 0));
+}
+
+/* The file is whole or it is the one before: node_exporter does not look at the temporary name. */
+static void write_file(struct service *s)
+{
+	size_t len;
+	char *text = ks_expose(&s->tally, s->o->jobs ? &s->jobs : NULL, false, &len);
+	bool good = put(s->temporary, text, len) && !rename(s->temporary, s->file);
+
+	if (!good && !s->failed)
+		ks_warn("%s is not written: %s", s->file, strerror(errno));
+	if (!good)
+		unlink(s->temporary);
+	if (good && s->failed)
+		ks_warn("%s is written again", s->file);
+	s->failed = !good;
+	free(text);
+}
+
+/* Until the next pass is due, or for good if there is only who asks. */
+static void wait_for(struct service *s, int listener, u64 due)
+{
+	struct pollfd p = { listener, POLLIN };
+	u64 now;
+
+	while (!stopped && (now = ks_mono_ns()) < due) {
+		int ms = min_u64((due - now) / 1000000 + 1, 1 << 30);
+
+		if (poll(&p, 1, ms) > 0)
+			ks_serve_one(listener, page, s);
+	}
+}
+
+static void run(struct service *s, int listener)
+{
+	u64 due = ks_mono_ns();
+
+	while (!stopped) {
+		pass(s);
+		if (s->o->textfile)
+			write_file(s);
+		due = max_u64(due + s->o->every, ks_mono_ns());
+		wait_for(s, listener, due);
+	}
+}
+
+static int usage(const char *what)
+{
+	fprintf(stderr, "kstall metrics: %s (see man kstall-metrics)\n", what);
+	return 2;
+}
+
+int ks_cmd_metrics(int argc, char **argv)
+{
+	struct ks_options o = { .every = 15 * NSEC };
+	struct sigaction sa = { .sa_handler = stop };
+	struct service *s = ks_alloc(sizeof(*s));
+	int listener = -1;
+
+	if (ks_options(&o, argc, argv, "eTLJ") < argc)
+		return usage("it takes no arguments");
+	if (!o.textfile && !o.listen)
+		return usage("--textfile DIR, --listen ADDRESS:PORT or both");
+	if (o.jobs && !ks_workloads_valid(o.jobs))
+		return usage("--jobs wants slurm, kubernetes, file:PATH or command:COMMAND");
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	s->o = &o;
+	if (o.textfile) {
+		ks_fmt(s->file, sizeof(s->file), "%s/kstall.prom", o.textfile);
+		ks_fmt(s->temporary, sizeof(s->temporary), "%s/.kstall.prom.new", o.textfile);
+	}
+	if (o.listen)
+		listener = ks_serve_open(o.listen);
+	s->source = ks_metric_open();
+	run(s, listener);
+	/* What is no longer counted must not look as if it stood still. */
+	if (o.textfile)
+		unlink(s->file);
+	ks_metric_close(s->source);
+	ks_tally_free(&s->tally);
+	free(s);
+	return 0;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kstall metrics fed with files: metrics_test [--openmetrics] [--jobs SOURCE] DIR...
+ * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it.
+ * Prints the page after the last one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics/metric.h"
+
+static const char *dir;
+
+static char *read_file(const char *name)
+{
+	char path[512], *text = ks_alloc(1 << 22);
+	FILE *f = fopen(ks_fmt(path, sizeof(path), "%s/%s", dir, name), "r");
+	size_t n = f ? fread(text, 1, (1 << 22) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	if (f && n < (1 << 22) - 1)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static char *hist(void *priv, const struct ks_metric_event *e)
+{
+	char name[192];
+
+	(void)priv;
+	return read_file(ks_fmt(name, sizeof(name), "%s.%s.hist", e->system, e->name));
+}
+
+static char *status(void *priv, const char *module)
+{
+	char name[128];
+
+	(void)priv;
+	return read_file(ks_fmt(name, sizeof(name), "%s.status", module));
+}
+
+int main(int argc, char **argv)
+{
+	struct ks_metric_source s = { .hist = hist, .status = status, .tracing = true };
+	struct ks_tally *t = ks_alloc(sizeof(*t));
+	struct ks_workloads w;
+	const char *jobs = NULL;
+	bool openmetrics = false;
+	size_t len;
+	char *text;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--openmetrics")) {
+			openmetrics = true;
+		} else if (!strcmp(argv[i], "--jobs") && i + 1 < argc) {
+			jobs = argv[++i];
+		} else {
+			dir = argv[i];
+			ks_tally_pass(t, &s);
+		}
+	}
+	if (jobs)
+		ks_workloads_read(&w, jobs);
+	text = ks_expose(t, jobs ? &w : NULL, openmetrics, &len);
+	fwrite(text, 1, len, stdout);
+	free(text);
+	ks_tally_free(t);
+	free(t);
+	return 0;
+}

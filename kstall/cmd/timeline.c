@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kstall timeline: a recording for Perfetto's user interface. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "trace/pftrace.h"
+#include "trace/source.h"
+
+/* Requests of a disk overlap, slices of a track must not: as many lanes as it takes. */
+#define MAX_LANES 32
+
+struct object {
+	u32 name;
+	u64 track;
+	bool counter;
+	u64 lane[MAX_LANES], until[MAX_LANES];
+	u32 lanes;
+};
+
+struct timeline {
+	struct ks_pftrace *out;
+	struct object *objects;
+	size_t nr, room;
+	u64 slices;
+};
+
+static struct object *object(struct timeline *tl, const char *name, bool counter)
+{
+	u32 id = ks_intern(name);
+
+	for (size_t i = tl->nr; i-- > 0;) {
+		if (tl->objects[i].name == id && tl->objects[i].counter == counter)
+			return &tl->objects[i];
+	}
+	tl->objects = ks_grow(tl->objects, &tl->room, tl->nr + 1, sizeof(*tl->objects));
+	tl->objects[tl->nr] = (struct object){
+		.name = id,
+		.counter = counter,
+		.track = ks_pftrace_track(tl->out, name, 0, counter),
+	};
+	return &tl->objects[tl->nr++];
+}
+
+static u64 lane(struct timeline *tl, struct object *o, u64 begin, u64 end)
+{
+	u32 i = 0;
+
+	while (i < o->lanes && o->until[i] > begin)
+		i++;
+	if (i == MAX_LANES)
+		return 0;
+	if (i == o->lanes)
+		o->lane[o->lanes++] =
+			ks_pftrace_track(tl->out, ks_string(o->name), o->track, false);
+	o->until[i] = end;
+	return o->lane[i];
+}
+
+static void segment(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
+{
+	struct timeline *tl = e->priv;
+	char name[96];
+
+	if (s->what.layer == KS_ABSENT_LAYER)
+		return;
+	if (!t->track)
+		t->track = ks_pftrace_thread(tl->out, t->tgid, t->tid, t->comm);
+	ks_pftrace_slice(tl->out, t->track, s->begin, s->end, ks_state_name[s->what.state],
+			 ks_part_name(name, &s->what), ks_string(s->what.culprit), s->flow);
+	tl->slices++;
+}
+
+static void elsewhere(struct ks_engine *e, const char *track, const char *name, u64 begin, u64 end,
+		      u64 flow)
+{
+	struct timeline *tl = e->priv;
+	struct object *o = object(tl, track, false);
+	u64 at = lane(tl, o, begin, end);
+
+	if (at && begin < end)
+		ks_pftrace_slice(tl->out, at, begin, end, "elsewhere", name, "", flow);
+}
+
+static void counted(struct ks_engine *e, const char *name, s64 value)
+{
+	struct timeline *tl = e->priv;
+
+	ks_pftrace_count(tl->out, object(tl, name, true)->track, e->now, value);
+}
+
+static void step_done(struct ks_engine *e, struct ks_step *s)
+{
+	char track[96], name[80];
+
+	if (e->by != KS_BY_EVERY) {
+		ks_fmt(track, sizeof(track), "%ss of %s/%d", s->kind, s->comm, s->tid);
+		elsewhere(e, track, ks_fmt(name, sizeof(name), "%s %s", s->kind, s->id), s->begin,
+			  s->end, 0);
+	}
+	ks_step_free(s);
+}
+
+static int timeline(void *arg)
+{
+	struct ks_engine *e = ks_alloc(sizeof(*e));
+	struct ks_options *o = arg;
+	struct ks_file *f = ks_file_open(o->input);
+	struct timeline tl = { .out = ks_pftrace_open(o->output) };
+
+	e->by = KS_BY_AUTO;
+	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->step_done = step_done;
+	e->segment = segment;
+	e->elsewhere = elsewhere;
+	e->counted = counted;
+	e->priv = &tl;
+	ks_file_run(f, e);
+	ks_file_close(f);
+	ks_pftrace_close(tl.out);
+	printf("%s: %llu slices of threads, %zu other tracks; open it in https://ui.perfetto.dev\n",
+	       o->output, (unsigned long long)tl.slices, tl.nr);
+	ks_engine_free(e);
+	free(e);
+	free(tl.objects);
+	return 0;
+}
+
+int ks_cmd_timeline(int argc, char **argv)
+{
+	struct ks_options o = { .output = "out.pftrace" };
+	int first = ks_options(&o, argc, argv, "pco");
+
+	if (argc - first > 1 && !strcmp(argv[first + 1], "-o") && argc - first == 3) {
+		o.output = argv[first + 2];
+		argc -= 2;
+	}
+	if (argc - first != 1) {
+		fputs("usage: kstall timeline [-p PID | --comm NAME] [-o FILE] RECORDING\n",
+		      stderr);
+		return 2;
+	}
+	o.input = argv[first];
+	return ks_in_child(o.input, timeline, &o);
+}

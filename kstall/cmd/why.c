@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kstall why: the steps of a job, and where their time went. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/options.h"
+#include "cmd/report.h"
+#include "recorder/recorder.h"
+#include "trace/live.h"
+#include "trace/source.h"
+
+/* Without --step and --every: markers, and if there were none, seconds. */
+static void prepare(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
+{
+	memset(e, 0, sizeof(*e));
+	memset(r, 0, sizeof(*r));
+	e->by = o->by;
+	e->every = o->every;
+	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->step_done = ks_report_step;
+	e->priv = r;
+	r->keep = o->json ? 0 : o->slowest;
+	r->source = o->input;
+	r->inferred = o->by == KS_BY_EVERY || o->by == KS_BY_CALL;
+	ks_steps_text(o, r->steps_by, sizeof(r->steps_by));
+}
+
+static void print(struct ks_report *r, struct ks_engine *e, const struct ks_options *o)
+{
+	ks_report_sort(r, o->json);
+	if (o->json)
+		ks_print_json(stdout, r, e);
+	else
+		ks_print_table(stdout, r, e);
+	ks_report_reset(r);
+	ks_engine_free(e);
+}
+
+static void run_file(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
+{
+	struct ks_file *f = ks_file_open(o->input);
+
+	prepare(e, r, o);
+	ks_file_run(f, e);
+	r->bad = ks_file_bad(f);
+	ks_file_close(f);
+}
+
+static int why_file(struct ks_options *o)
+{
+	struct ks_engine *e = ks_alloc(sizeof(*e));
+	struct ks_report r;
+
+	run_file(e, &r, o);
+	if (o->by == KS_BY_AUTO && !e->markers) {
+		ks_report_reset(&r);
+		ks_engine_free(e);
+		o->by = KS_BY_EVERY;
+		o->every = NSEC;
+		run_file(e, &r, o);
+	}
+	print(&r, e, o);
+	free(e);
+	return 0;
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return u.ru_utime.tv_sec + u.ru_stime.tv_sec +
+	       (u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+/* One screen, again and again. */
+static void refresh(struct ks_report *r, struct ks_engine *e)
+{
+	fputs("\033[H\033[J", stdout);
+	ks_report_sort(r, false);
+	ks_print_table(stdout, r, e);
+	fflush(stdout);
+}
+
+/* With --snapshot N: of a step that is longer than N times the median of those before it. */
+#define STEPS_BEFORE 5
+static struct {
+	struct ks_rec_config config;
+	u64 *ns;		/* sorted */
+	size_t nr, room, times;
+} usual;
+
+static void judge_steps(size_t times)
+{
+	struct ks_armed armed;
+
+	usual.times = times;
+	ks_rec_configure(&usual.config, NULL);
+	ks_rec_require(&usual.config, &armed);
+	ks_armed_free(&armed);
+}
+
+static void judge_step(u64 ns)
+{
+	size_t i = usual.nr;
+
+	if (usual.nr >= STEPS_BEFORE && ns / usual.times > usual.ns[usual.nr / 2] &&
+	    ks_rec_snapshot(&usual.config, "step", false, NULL))
+		ks_warn("a step took more than %zu times the median: copied what was before it to %s",
+			usual.times, usual.config.dir);
+	usual.ns = ks_grow(usual.ns, &usual.room, usual.nr + 1, sizeof(*usual.ns));
+	for (; i && usual.ns[i - 1] > ns; i--)
+		usual.ns[i] = usual.ns[i - 1];
+	usual.ns[i] = ns;
+	usual.nr++;
+}
+
+/* For a pipe: a line a step, when it is complete. */
+static void stream_step(struct ks_engine *e, struct ks_step *s)
+{
+	struct ks_report *r = e->priv;
+
+	if (r->stream)
+		ks_print_line(stdout, s);
+	if (usual.times)
+		judge_step(s->end - s->begin);
+	ks_report_step(e, s);
+}
+
+static void follow_live(struct ks_session *s, struct ks_live *l, struct ks_engine *e,
+			struct ks_report *r, const struct ks_options *o)
+{
+	bool screen = !o->json && !o->command && isatty(STDOUT_FILENO);
+	u64 begin = ks_mono_ns(), shown = begin;
+	double cpu = cpu_seconds();
+
+	r->stream = !o->json && !o->command && !screen;
+	for (bool over = false; !over && !ks_interrupted;) {
+		usleep(100000);
+		over = ks_session_over(s, o) || (o->time && ks_mono_ns() - begin >= o->time);
+		ks_live_pass(l, e);
+		r->seconds = (ks_mono_ns() - begin) / 1e9;
+		r->cpu_seconds = cpu_seconds() - cpu;
+		if (screen && ks_mono_ns() - shown >= NSEC) {
+			refresh(r, e);
+			shown = ks_mono_ns();
+		}
+	}
+	ks_session_stop(s);
+	usleep(2000);
+	ks_live_pass(l, e);
+	ks_engine_finish(e, 0);
+	if (screen)
+		fputs("\033[H\033[J", stdout);
+}
+
+static int why_live(struct ks_options *o)
+{
+	struct ks_engine *e = ks_alloc(sizeof(*e));
+	struct ks_session s;
+	struct ks_report r;
+	struct ks_live *l;
+
+	if (o->by == KS_BY_AUTO) {
+		o->by = KS_BY_EVERY;
+		o->every = NSEC;
+	}
+	prepare(e, &r, o);
+	e->scope = (struct ks_scope){ 0 };	/* the kernel has seen to it */
+	e->step_done = stream_step;
+	ks_session_prepare(&s, o);
+	l = ks_live_open(&s);
+	ks_session_start(&s, o);
+	follow_live(&s, l, e, &r, o);
+	r.bad = ks_live_bad(l);
+	ks_live_close(l);
+	ks_session_end(&s);
+	print(&r, e, o);
+	free(e);
+	return s.child_status;
+}
+
+int ks_cmd_why(int argc, char **argv)
+{
+	struct ks_options o = { .slowest = 3 };
+	int first = ks_options(&o, argc, argv, "pgcseinjbtS");
+
+	if (first < argc)
+		o.command = argv + first;
+	if (o.input && o.snapshot)
+		ks_die("why -i: --snapshot is of what goes on now");
+	if (o.input && (o.command || o.cgroup))
+		ks_die("why -i: a recording has no %s",
+		       o.command ? "command to start" : "cgroups: give -p or --comm");
+	if (o.input)
+		return ks_in_child(o.input, (int (*)(void *))why_file, &o);
+	if (!o.command && !o.nr_pids && !o.cgroup && !o.comm) {
+		fputs("kstall why: of what? -p PID, --cgroup PATH, --comm NAME, -- COMMAND or -i FILE\n",
+		      stderr);
+		return 2;
+	}
+	if (o.snapshot)
+		judge_steps(o.snapshot);
+	return why_live(&o);
+}

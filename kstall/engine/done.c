@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What was done elsewhere. Not "at the same time": on the same CPU, in the same context (task or
+ * interrupt), for the same task, just before that was woken up.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+#define MAX_GAP 20000000ULL	/* an interrupt is over by then, in an emulated machine, too */
+#define RECENT 8
+
+/* Requests of a thread that is not the job's: it may be the one that wakes the job's up. */
+static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const char *comm)
+{
+	struct ks_thread *t;
+
+	if (d->pid <= 0 || d->layer != KS_DISK)
+		return;
+	t = ks_thread_get(e, d->pid);
+	if (!t->in_job)
+		ks_fmt(t->comm, sizeof(t->comm), "%s", comm);
+	if (!t->recent)
+		t->recent = ks_alloc(RECENT * sizeof(*t->recent));
+	t->recent[t->recent_nr++ % RECENT] = *d;
+}
+
+void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d)
+{
+	struct ks_context *c;
+
+	d->ts = ev->ts;
+	d->ctx_pid = ev->pid;
+	d->irq = KS_IN_IRQ(ev->flags);
+	keep_for_waker(e, d, ev->str[KS_EV_COMM]);
+	if (ev->cpu < 0 || ev->cpu > 65535)
+		return;
+	if ((size_t)ev->cpu >= e->nr_context) {
+		size_t had = e->nr_context;
+
+		e->context = ks_grow(e->context, &e->nr_context, ev->cpu + 1, sizeof(*c));
+		memset(e->context + had, 0, (e->nr_context - had) * sizeof(*c));
+	}
+	c = &e->context[ev->cpu];
+	c->done[c->next++ % KS_CONTEXT] = *d;
+}
+
+static bool in_io_uring(const struct ks_thread *t)
+{
+	return t->syscall < 0 || ks_syscall_is(t->syscall, "io_uring_enter");
+}
+
+/*
+ * Can the thread's sleep have been for this? 0 no, 2 yes. 1: it was another's request; alone that
+ * explains nothing, it only splits a wait for writeback that the thread itself has told of.
+ */
+static int fits(const struct ks_done *d, const struct ks_event *ev, const struct ks_thread *t)
+{
+	bool mine = d->pid == t->tid || (d->tgid > 0 && d->tgid == t->tgid);
+
+	if (!d->ts || d->ctx_pid != ev->pid || d->irq != KS_IN_IRQ(ev->flags))
+		return 0;
+	if (d->ts < t->since || ev->ts - d->ts > MAX_GAP)
+		return 0;
+	if (d->layer == KS_IO_URING)
+		return mine && in_io_uring(t) ? 2 : 0;
+	if (ks_syscall_sleeps(t->syscall))
+		return 0;
+	if (d->layer == KS_RDMA)
+		return mine ? 2 : 0;
+	if (!t->uninterruptible)
+		return 0;
+	return mine ? 2 : 1;
+}
+
+/* The request, and around it the parts of the block request that it was. */
+static void join(struct ks_done *d, const struct ks_done *inner)
+{
+	struct ks_done both = *d;
+
+	if (d->nr + inner->nr > KS_MAX_PHASES || memcmp(d->id, inner->id, sizeof(d->id)))
+		return;
+	memcpy(both.phase, inner->phase, inner->nr * sizeof(*both.phase));
+	memcpy(both.phase + inner->nr, d->phase, d->nr * sizeof(*both.phase));
+	both.nr += inner->nr;
+	both.culprit = inner->culprit;
+	*d = both;
+}
+
+/* A thread of the kernel has woken it up: what that waited for since, for its own requests. */
+static struct ks_done *by_waker(struct ks_engine *e, const struct ks_event *ev,
+				const struct ks_thread *t)
+{
+	const struct ks_thread *waker = ks_thread_find(e, ev->pid);
+	struct ks_done *d;
+	char buf[96];
+
+	if (!t->uninterruptible || KS_IN_IRQ(ev->flags) || !waker || waker->in_job ||
+	    !waker->recent)
+		return NULL;
+	d = ks_alloc(sizeof(*d));
+	d->ts = ev->ts;
+	d->layer = KS_DISK;
+	for (u32 i = 1; i <= RECENT && i <= waker->recent_nr; i++) {
+		const struct ks_done *r = &waker->recent[(waker->recent_nr - i) % RECENT];
+
+		if (r->ts <= t->since)
+			break;
+		for (int p = r->nr; p-- > 0 && d->nr < KS_MAX_PHASES;)
+			d->phase[d->nr++] = r->phase[p];
+		if (!d->culprit)
+			d->culprit =
+				ks_intern(ks_fmt(buf, sizeof(buf), "%s, by %s/%d",
+						 ks_string(r->culprit), waker->comm, waker->tid));
+	}
+	if (d->nr)
+		return d;
+	free(d);
+	return NULL;
+}
+
+/* What has ended @t's sleep, if it is known; the caller frees it. pid -1: another's request. */
+struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
+			    const struct ks_thread *t)
+{
+	const struct ks_context *c;
+	struct ks_done *best = NULL;
+	int rank = 0;
+
+	if (ev->cpu < 0 || (size_t)ev->cpu >= e->nr_context)
+		return by_waker(e, ev, t);
+	c = &e->context[ev->cpu];
+	for (u32 i = 1; i <= KS_CONTEXT; i++) {
+		const struct ks_done *d = &c->done[(c->next - i) % KS_CONTEXT];
+		int r = fits(d, ev, t);
+
+		if (r == 2 && best && rank == 2)
+			join(best, d);
+		if (r <= rank)
+			continue;
+		if (!best)
+			best = ks_alloc(sizeof(*best));
+		*best = *d;
+		rank = r;
+		if (r == 1)
+			best->pid = -1;
+	}
+	if (rank < 2) {
+		struct ks_done *waker = by_waker(e, ev, t);
+
+		if (waker) {
+			free(best);
+			return waker;
+		}
+	}
+	return best;
+}
+
+static void phase(struct ks_done *d, const char *name, u64 begin, u64 ns)
+{
+	if (ns && d->nr < KS_MAX_PHASES)
+		d->phase[d->nr++] = (struct ks_phase){ begin, begin + ns, ks_intern(name) };
+}
+
+/* For a picture: what the disk or the ring did, with an arrow from whoever waited for it. */
+static void tell(struct ks_engine *e, const struct ks_event *ev, const char *track,
+		 const char *name, u64 begin, struct ks_done *d)
+{
+	d->flow = ++e->flows;
+	if (e->elsewhere)
+		e->elsewhere(e, track, name, begin, ev->ts, d->flow);
+}
+
+/*
+ * io_uring_block_rq: pid tgid comm dev device_ns, 5 ring 6 user_data 7 tag_ns 8 sched_ns
+ * 9 queue_mono_ns 10 attribution
+ */
+void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
+{
+	u64 issue = ev->ts - min_u64(ev->ts, ev->num[4]);
+	u64 insert = issue - min_u64(issue, ev->num[8]);
+	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_DISK };
+
+	d.culprit = ks_intern(ev->str[3]);
+	if (ev->num[10]) {
+		d.layer = KS_IO_URING;
+		d.id[0] = ev->num[5];
+		d.id[1] = ev->num[6];
+	} else {
+		d.tgid = 0;	/* the bio is the thread's, not the process's */
+	}
+	phase(&d, "device", issue, ev->ts - issue);
+	phase(&d, "sched", insert, issue - insert);
+	phase(&d, "tag", insert - min_u64(insert, ev->num[7]), min_u64(insert, ev->num[7]));
+	tell(e, ev, ev->str[3], "request", issue, &d);
+	ks_done_note(e, ev, &d);
+}
+
+/* A sleep that a request of the thread ended, which the thread itself then finished. */
+static void finish_own(struct ks_thread *t, const struct ks_done *d, u64 submit)
+{
+	for (size_t i = t->nr; i-- > 0 && t->seg[i].end > t->call_begin;) {
+		struct ks_seg *s = &t->seg[i];
+
+		if (s->what.state != KS_BLOCKED)
+			continue;
+		if (s->what.layer || submit > s->end || !in_io_uring(t))
+			return;
+		if (!s->done)
+			s->done = memcpy(ks_alloc(sizeof(*d)), d, sizeof(*d));
+		else if (s->done->layer == KS_IO_URING) {
+			struct ks_done both = *d;
+
+			join(&both, s->done);
+			*s->done = both.nr > d->nr ? both : *s->done;
+		}
+		return;
+	}
+}
+
+/*
+ * io_uring_req_done: pid tgid comm dev total_ns, 5 ring 6 user_data 7 queue_ns 8 wq_ns 9 exec_ns
+ * 10 submit_mono_ns 11 opcode 12 fd
+ */
+void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
+{
+	u64 submit = ev->num[10], issue = submit + ev->num[7], exec = issue + ev->num[8];
+	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_IO_URING };
+	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	char buf[64], ring[64];
+
+	d.id[0] = ev->num[5];
+	d.id[1] = ev->num[6];
+	d.culprit = ks_intern(ks_fmt(buf, sizeof(buf), "op %u on fd %d", (u32)ev->num[11],
+				     (s32)ev->num[12]));
+	phase(&d, "queue", submit, ev->num[7]);
+	phase(&d, "worker", issue, ev->num[8]);
+	phase(&d, "exec", exec, ev->num[9]);
+	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[2], d.tgid), buf,
+	     submit, &d);
+	ks_done_note(e, ev, &d);
+	if (t && t->in_job && (t->tid == d.pid || t->tgid == d.tgid)) {
+		ks_thread_enter(e, t, ev->ts, t->state);
+		finish_own(t, &d, submit);
+	}
+}
+
+/*
+ * ib_wr_latency: ... latency_ns, 5 qp_num 6 opcode 7 user 8 post_pid. The queue pair is the
+ * kernel's; who posted it may wait for it.
+ */
+void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_done d = { .pid = ev->num[8], .layer = KS_RDMA };
+	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
+	char track[96], name[32], buf[160];
+
+	ks_fmt(track, sizeof(track), "QP %u of %s", (u32)ev->num[5], ev->str[3]);
+	d.culprit = ks_intern(ks_fmt(buf, sizeof(buf), "%s (%s)", track, ev->str[7]));
+	phase(&d, "request", begin, ev->ts - begin);
+	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)ev->num[6]), begin, &d);
+	ks_done_note(e, ev, &d);
+}

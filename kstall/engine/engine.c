@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "engine/engine.h"
+
+#define LOOK_EVERY (NSEC / 4)
+
+void ks_engine_init(struct ks_engine *e)
+{
+	e->begin = e->now = e->window = 0;
+}
+
+static void start(struct ks_engine *e, u64 ts)
+{
+	if (e->begin)
+		return;
+	e->begin = e->now = e->window = ts;
+}
+
+void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev)
+{
+	u64 before = e->now;
+
+	start(e, ev->ts);
+	e->events++;
+	/* A clock that went back (a CPU's, before it was corrected) must not make time negative. */
+	if (ev->ts > e->now)
+		e->now = ev->ts;
+	ks_step_windows(e, e->now);
+	if (e->now / LOOK_EVERY != before / LOOK_EVERY)
+		ks_steps_overdue(e);
+	if (ev->ts == e->now) {
+		ev->type->fn(e, ev);
+	} else {
+		struct ks_event at = *ev;
+
+		at.ts = e->now;
+		at.type->fn(e, &at);
+	}
+}
+
+void ks_engine_lost(struct ks_engine *e, u64 from, u64 to, u64 nr)
+{
+	nr = nr ? nr : 1;
+	e->lost += nr;
+	e->lost_there = to > e->lost_until && from > e->lost_until ? nr : e->lost_there + nr;
+	e->lost_until = max_u64(e->lost_until, to);
+	ks_steps_lost(e, from, to, nr);
+}
+
+void ks_engine_finish(struct ks_engine *e, u64 end)
+{
+	end = max_u64(end, e->now);
+	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
+		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
+			for (struct ks_step *s = t->steps; e->by == KS_BY_ALL && s; s = s->next) {
+				s->end = end;
+				s->ended = true;
+			}
+			if (t->steps || t->nr)
+				ks_thread_end(e, t, end);
+			ks_steps_drop(e, t);
+		}
+	}
+}
+
+void ks_engine_free(struct ks_engine *e)
+{
+	ks_threads_free(e);
+	free(e->context);
+	free(e->unseen);
+	free(e->jobs);
+}

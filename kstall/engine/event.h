@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* An event as the engine sees it, wherever it comes from. */
+#ifndef KSTALL_EVENT_H
+#define KSTALL_EVENT_H
+
+#include "base/util.h"
+#include "engine/part.h"
+
+#define KS_MAX_FIELDS 14
+
+struct ks_engine;
+struct ks_event;
+
+/* How an event that says how long something took is laid into the thread's time. */
+enum ks_carve {
+	KS_NO_CARVE,
+	KS_INTERVAL,   /* [end - duration, end] */
+	KS_ASLEEP_SUM, /* so much of the sleep of the system call that ends with it */
+};
+
+/* The kinds of events that are read; the table is in events.c. */
+struct ks_type {
+	const char *system, *name;
+	void (*fn)(struct ks_engine *e, const struct ks_event *ev);
+	const char *fields[KS_MAX_FIELDS];
+	/* For those of kstall's modules: fields begin with pid, tgid, comm, dev, duration. */
+	enum ks_carve carve;
+	enum ks_layer layer;
+	const char *phase;
+	const char *culprit;	/* {N} is field N */
+};
+
+struct ks_event {
+	const struct ks_type *type;
+	u64 ts;
+	int cpu;
+	s32 pid;		/* the task that ran when it was written */
+	u32 flags;		/* common_flags */
+	u64 num[KS_MAX_FIELDS];
+	const char *str[KS_MAX_FIELDS];	/* never NULL */
+};
+
+#define KS_F_HARDIRQ 0x08
+#define KS_F_SOFTIRQ 0x10
+#define KS_IN_IRQ(flags) ((flags) & (KS_F_HARDIRQ | KS_F_SOFTIRQ))
+
+extern const struct ks_type ks_types[];
+extern const size_t ks_nr_types;
+
+/* What one of kstall's modules offers in the first fields. */
+enum { KS_EV_PID, KS_EV_TGID, KS_EV_COMM, KS_EV_DEV, KS_EV_NS, KS_EV_MORE };
+
+/* "{5} of {3}" with the event's fields put in. */
+char *ks_describe(char *buf, size_t size, const char *fmt, const struct ks_event *ev);
+
+#endif

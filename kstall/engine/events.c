@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The events that are read: what each is called, which fields, and what it means. */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+#define ID "pid", "tgid", "comm", "dev"
+
+#define OWN(sys, event, dur, how, which, phase_, who, ...) \
+	{ .system = sys, .name = event, .fn = ks_on_own, .fields = { ID, dur, ##__VA_ARGS__ }, \
+	  .carve = how, .layer = which, .phase = phase_, .culprit = who }
+
+const struct ks_type ks_types[] = {
+	{ "sched", "sched_switch", ks_on_switch,
+	  { "prev_pid", "prev_comm", "prev_state", "next_pid", "next_comm" } },
+	{ "sched", "sched_waking", ks_on_waking, { "pid" } },
+	{ "sched", "sched_wakeup", ks_on_wakeup, { "pid" } },
+	{ "sched", "sched_wakeup_new", ks_on_wakeup, { "pid" } },
+	{ "sched", "sched_process_exec", ks_on_exec, { "filename", "pid", "old_pid" } },
+	{ "sched", "sched_process_exit", ks_on_exit, { "pid" } },
+	{ "task", "task_newtask", ks_on_newtask, { "pid", "comm", "clone_flags" } },
+	{ "raw_syscalls", "sys_enter", ks_on_sys_enter, { "id" } },
+	{ "raw_syscalls", "sys_exit", ks_on_sys_exit, { "id" } },
+	{ "ftrace", "print", ks_on_print, { "buf" } },
+	{ "kstall", "step", ks_on_mark, { "text" } },
+	{ "kstall", "step_null", ks_on_mark, { "text" } },
+	{ "kstall", "call", ks_on_call, { "__probe_ip" } },
+	{ "kstall", "throttle", ks_on_throttle, { "rq" } },
+	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq", "throttled" } },
+	{ "kstall", "throttle_self", ks_on_throttle_self, { NULL } },
+	{ "kstall", "unthrottle", ks_on_unthrottle, { "rq" } },
+
+	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,
+	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "ring", "submit_ts", "dispatch_ts", "hol_ns",
+	    "dep_ns", "in_flight" } },
+	{ "drm_sched", "drm_sched_job_complete", ks_on_job_complete,
+	  { ID, "total_ns", "fence_ctx", "fence_seqno", "ring", "submit_ts", "wait_ns",
+	    "hwq_ns" } },
+	{ "drm_sched", "drm_sched_dep_wait", ks_on_dep_wait,
+	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "ring", "dep_ctx", "dep_seqno", "dep_pid",
+	    "dep_comm", "dep_timeline", "dep_driver" } },
+	{ "drm_sched", "dma_fence_wait", ks_on_fence_wait,
+	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "driver", "timeline" } },
+	{ "drm_sched", "drm_sched_submit_block", ks_on_submit_block,
+	  { ID, "blocked_ns", "total_ns", "fence_ns", "validate_ns", "lock_ns", "ring" } },
+	OWN("drm_sched", "ttm_bo_evict", "duration_ns", KS_INTERVAL, KS_TTM, "evict",
+	    "buffer of {5}/{6} on {3}", "owner_comm", "owner_pid"),
+	OWN("drm_sched", "ttm_bo_swap", "duration_ns", KS_INTERVAL, KS_TTM, "swap",
+	    "buffer of {5}/{6}", "owner_comm", "owner_pid"),
+
+	{ "io_uring_trace", "io_uring_req_done", ks_on_req_done,
+	  { ID, "total_ns", "ring", "user_data", "queue_ns", "wq_ns", "exec_ns", "submit_mono_ns",
+	    "opcode", "fd" } },
+	{ "io_uring_trace", "io_uring_block_rq", ks_on_block_rq,
+	  { ID, "device_ns", "ring", "user_data", "tag_ns", "sched_ns", "queue_mono_ns",
+	    "attribution" } },
+	OWN("io_uring_trace", "io_uring_sq_overflow", "wait_ns", KS_INTERVAL, KS_IO_URING_SQ, NULL,
+	    "ring {5}", "ring"),
+	OWN("io_uring_trace", "writeback_throttle", "pause_ns", KS_INTERVAL,
+	    KS_DIRTY_THROTTLE, NULL,
+	    "disk {3}"),
+	OWN("io_uring_trace", "writeback_wait_done", "wait_ns", KS_ASLEEP_SUM, KS_WRITEBACK, "wait",
+	    "inode {6} of {5} on {3}", "sb", "ino"),
+
+	OWN("mm_migrate", "mm_migrate_mmu_notifier_wait", "wait_ns", KS_INTERVAL, KS_NOTIFIER, NULL,
+	    "{5} [{6}]", "callback", "callback_module"),
+	OWN("mm_migrate", "mm_migrate_notifier", "duration_ns", KS_INTERVAL, KS_NOTIFIER, NULL,
+	    "{5} [{6}]", "callback", "module"),
+	OWN("mm_migrate", "mm_migrate_batch", "duration_ns", KS_INTERVAL, KS_MIGRATION, NULL,
+	    "node {5} to {6}", "src_node", "dst_node"),
+	OWN("mm_migrate", "mm_migrate_device", "duration_ns", KS_INTERVAL, KS_MIGRATION, "device",
+	    "{5} [{6}]", "caller", "caller_module"),
+	OWN("mm_migrate", "mm_compaction_stall", "duration_ns", KS_INTERVAL, KS_COMPACTION, NULL,
+	    "order {6} for {5}", "caller", "order"),
+	OWN("mm_migrate", "mm_thp_fallback", "duration_ns", KS_INTERVAL, KS_HUGE_PAGE, NULL,
+	    "order {5}", "order"),
+	OWN("mm_migrate", "mm_pin", "duration_ns", KS_INTERVAL, KS_PIN, NULL,
+	    "{5} [{6}]", "caller", "caller_module"),
+	OWN("mm_migrate", "mm_tlb_shootdown", "duration_ns", KS_INTERVAL, KS_TLB, NULL,
+	    "{5} CPUs", "cpus"),
+
+	OWN("iommu_trace", "dma_map_done", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "map", "{3}"),
+	OWN("iommu_trace", "dma_unmap_done", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "unmap",
+	    "{3}"),
+	OWN("iommu_trace", "dma_bounce", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "bounce", "{3}"),
+	OWN("iommu_trace", "iommu_iova_alloc", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "iova",
+	    "{3}"),
+	OWN("iommu_trace", "iommu_iotlb_sync", "duration_ns", KS_INTERVAL, KS_IOMMU, "iotlb_sync",
+	    "{3} ({5})", "iommu"),
+	OWN("iommu_trace", "iommu_fq_flush", "duration_ns", KS_INTERVAL, KS_IOMMU, "fq_flush",
+	    "{3} ({5})", "iommu"),
+	OWN("iommu_trace", "iommu_inv_wait", "duration_ns", KS_INTERVAL, KS_IOMMU,
+	    "invalidate", "{3}"),
+
+	OWN("ib_cq", "ib_mr_reg", "duration_ns", KS_INTERVAL, KS_MR_REG, NULL,
+	    "{5} bytes on {3}", "bytes"),
+	OWN("ib_cq", "ib_odp_fault", "duration_ns", KS_INTERVAL, KS_ODP, NULL, "{3}"),
+	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency,
+	  { ID, "latency_ns", "qp_num", "opcode", "user", "post_pid" } },
+	{ "ib_cq", "ib_comp_channel", ks_on_comp_channel, { ID, "wait_ns", "cq_id" } },
+};
+
+const size_t ks_nr_types = ARRAY_SIZE(ks_types);
+
+/* A field is a string or a number: never both. */
+static int put_field(char *at, size_t room, const struct ks_event *ev, unsigned int field)
+{
+	if (field >= KS_MAX_FIELDS)
+		return 0;
+	if (ev->str[field][0])
+		return snprintf(at, room, "%s", ev->str[field]);
+	if (field == KS_EV_DEV || field == KS_EV_COMM)
+		return 0;
+	return snprintf(at, room, "%lld", (long long)ev->num[field]);
+}
+
+char *ks_describe(char *buf, size_t size, const char *fmt, const struct ks_event *ev)
+{
+	size_t at = 0;
+
+	while (fmt && *fmt && at + 1 < size) {
+		if (*fmt == '{') {
+			int n = put_field(buf + at, size - at, ev, fmt[1] - '0');
+
+			at += n > 0 ? min_u64(n, size - at - 1) : 0;
+			fmt += 3;
+		} else {
+			buf[at++] = *fmt++;
+		}
+	}
+	buf[at] = '\0';
+	return buf;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What kstall metrics counts. The kernel does the counting, in a histogram (hist trigger) of each
+ * event; a pass reads them all, and whatever names turn up, no more than KS_MAX_SERIES come out.
+ */
+#ifndef KSTALL_METRIC_H
+#define KSTALL_METRIC_H
+
+#include "base/util.h"
+
+#define KS_MAX_SERIES 300
+
+struct ks_metric_event {
+	const char *system, *name, *module;
+	const char *layer;
+	const char *ns;		/* field: how long; NULL: it is only counted */
+	const char *cause;	/* field, or NULL */
+	const char *count;	/* field: of how many it tells, or NULL: of one */
+	bool dev;		/* it is about a device */
+	bool nested;		/* its time is within that of another event of the layer */
+	bool hold;		/* rare: by it the module is held, see source_hist.c */
+	const char *what;
+};
+
+extern const struct ks_metric_event ks_metric_events[];
+extern const size_t ks_nr_metric_events;
+#define KS_MAX_METRIC_EVENTS 48
+#define KS_MAX_METRIC_LAYERS 22
+#define KS_MAX_MODULES 6
+
+/* Each module and layer once, in the order of the table; returns how many. */
+size_t ks_metric_modules(const char *module[KS_MAX_MODULES]);
+size_t ks_metric_layers(const char *layer[KS_MAX_METRIC_LAYERS]);
+
+/* hist.c */
+#define KS_LABEL 64
+
+struct ks_hist_entry {
+	char dev[KS_LABEL], cause[KS_LABEL];
+	int log2;		/* the event's duration is up to 2^log2 ns; -1: it has none */
+	u64 hits, sum;
+};
+
+/* The trigger that makes the kernel count, without what the kernel adds when it shows it. */
+char *ks_hist_trigger(char *buf, size_t size, const struct ks_metric_event *e);
+
+/* Is that what @shown, the content of a trigger file, has already? */
+bool ks_hist_is_set(const char *shown, const struct ks_metric_event *e);
+
+/* Calls @fn for each entry of a hist file. Returns how many events found no room in it. */
+u64 ks_hist_parse(const char *text, const struct ks_metric_event *e,
+		  void (*fn)(void *priv, const struct ks_hist_entry *entry), void *priv);
+
+/* status.c: what a module's status file says */
+enum ks_lost { KS_MISSED, KS_RECURSED, KS_DROPPED, KS_EVICTED, KS_TABLE_FULL, KS_NR_LOST };
+
+struct ks_module_status {
+	bool loaded;
+	char version[KS_LABEL];
+	u64 lost[KS_NR_LOST], suppressed;
+	const char *silent;	/* layers where, it says, nothing on this node goes; or NULL */
+};
+
+void ks_status_parse(const char *text, struct ks_module_status *st);
+
+/* Is @layer among those where nothing goes? */
+bool ks_status_silent(const struct ks_module_status *st, const char *layer);
+
+/* "armed", "idle", "waiting", "absent" or "failed"; NULL: it does not say. */
+const char *ks_status_event(const char *text, const char *event);
+
+/* Where it comes from; what is returned is free()d. NULL: there is none. */
+struct ks_metric_source {
+	/* the hist file of @e, after setting the trigger if that is needed */
+	char *(*hist)(void *priv, const struct ks_metric_event *e);
+	char *(*status)(void *priv, const char *module);
+	/* the name of a number in the field cause, NULL: it has none */
+	const char *(*cause)(void *priv, const struct ks_metric_event *e, u64 value);
+	bool tracing;		/* tracefs is there */
+	void *priv;
+};
+
+/* source_hist.c: this machine's */
+struct ks_metric_source *ks_metric_open(void);
+void ks_metric_refresh(struct ks_metric_source *s);	/* before each pass */
+void ks_metric_close(struct ks_metric_source *s);	/* the kernel counts no more */
+
+/* tally.c: what is kept from pass to pass, so that a series goes on under its name */
+#define KS_NR_BOUNDS 5
+#define KS_MAX_HISTOGRAMS 10
+#define KS_MAX_GROUPS 48
+#define KS_GROUPS_AN_EVENT 12
+
+extern const int ks_bounds[KS_NR_BOUNDS];	/* powers of two, in ns */
+
+struct ks_group {
+	const struct ks_metric_event *event;	/* NULL: the rest of its layer */
+	const char *layer;
+	char dev[KS_LABEL], cause[KS_LABEL];
+	u64 count, ns;
+	bool has_ns, now;	/* this pass has seen it */
+};
+
+struct ks_event_tally {
+	bool now, histogram, refused;
+	size_t groups;
+	u64 bucket[KS_NR_BOUNDS + 1], ns;
+	const char *state;
+};
+
+struct ks_tally {
+	struct ks_event_tally event[KS_MAX_METRIC_EVENTS];
+	struct ks_group group[KS_MAX_GROUPS];
+	struct ks_group rest[KS_MAX_METRIC_LAYERS];
+	struct ks_module_status module[KS_MAX_MODULES];
+	const char *reach[KS_MAX_METRIC_LAYERS];
+	char **folded;		/* names of what has no series of its own */
+	size_t nr_groups, nr_histograms, nr_folded, room_folded, current;
+	const struct ks_metric_source *source;
+	u64 passes;
+};
+
+void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s);
+void ks_tally_free(struct ks_tally *t);
+
+/* workload.c: the jobs on this node */
+#define KS_MAX_WORKLOADS 8
+#define KS_WORKLOAD 128
+
+struct ks_workload {
+	char workload[KS_WORKLOAD], slurm_job_id[KS_WORKLOAD], pod[KS_WORKLOAD],
+	     namespace[KS_WORKLOAD];
+};
+
+struct ks_workloads {
+	struct ks_workload job[KS_MAX_WORKLOADS];
+	size_t nr;
+	u64 left_out;		/* found in this pass, beyond those */
+	bool known;		/* the source answered */
+};
+
+/* @source: slurm[:DIR], kubernetes[:DIR], file:PATH or command:COMMAND; false: none of these. */
+bool ks_workloads_valid(const char *source);
+void ks_workloads_read(struct ks_workloads *w, const char *source);
+
+/* expose.c: as Prometheus wants it, or OpenMetrics. Returns text to be freed and its length. */
+char *ks_expose(const struct ks_tally *t, const struct ks_workloads *w, bool openmetrics,
+		size_t *len);
+
+/* serve.c: answers GET /metrics, one client at a time. */
+int ks_serve_open(const char *address);
+void ks_serve_one(int fd, char *(*page)(void *priv, bool openmetrics, size_t *len), void *priv);
+
+#endif

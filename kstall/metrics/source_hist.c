@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Histograms in a tracefs instance of our own. They outlive the process that made them: one that
+ * was killed goes on where it was.
+ *
+ * A hist trigger does not hold the module of its event (6.1 to 7.2): rmmod would leave the event's
+ * tracepoint registered, and warn. A trigger that disables an event does hold that event's module,
+ * so each module gets one on an event that is rare; it disables what nobody has enabled.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <event-parse.h>
+#include <tracefs.h>
+
+#include "metrics/metric.h"
+
+#define INSTANCE "kstall_metrics"
+#define DEBUGFS "/sys/kernel/debug"
+#define RUN "/run/kstall-metrics"
+
+struct machine {
+	struct ks_metric_source s;
+	struct tracefs_instance *instance;
+	struct tep_handle *tep;
+	size_t formats;		/* how many events it knows */
+	bool failed[KS_MAX_METRIC_EVENTS];	/* has been said */
+};
+
+static char *read_all(const char *path)
+{
+	size_t room = 0, len = 0;
+	char *text = NULL;
+	FILE *f = fopen(path, "re");
+	size_t n;
+
+	if (!f)
+		return NULL;
+	do {
+		text = ks_grow(text, &room, len + 65536, 1);
+		n = fread(text + len, 1, room - len - 1, f);
+		len += n;
+	} while (n);
+	text[len] = '\0';
+	if (ferror(f)) {
+		free(text);
+		text = NULL;
+	}
+	fclose(f);
+	return text;
+}
+
+static char *file_of(struct machine *m, const struct ks_metric_event *e, const char *name)
+{
+	char path[192];
+
+	return tracefs_instance_get_file(m->instance, ks_fmt(path, sizeof(path), "events/%s/%s/%s",
+							     e->system, e->name, name));
+}
+
+static char *read_of(struct machine *m, const struct ks_metric_event *e, const char *name)
+{
+	char *file = file_of(m, e, name);
+	char *text = file ? read_all(file) : NULL;
+
+	tracefs_put_tracing_file(file);
+	return text;
+}
+
+static bool write_trigger(struct machine *m, const struct ks_metric_event *e, const char *trigger,
+			  int flags)
+{
+	char *file = file_of(m, e, "trigger");
+	int fd = file ? open(file, O_WRONLY | flags | O_CLOEXEC) : -1;
+	ssize_t n = fd < 0 ? -1 : write(fd, trigger, strlen(trigger));
+
+	tracefs_put_tracing_file(file);
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(trigger);
+}
+
+static bool hold_module(struct machine *m, const char *module)
+{
+	char trigger[192], *shown;
+	bool held = false;
+
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+
+		if (!e->hold || strcmp(e->module, module))
+			continue;
+		ks_fmt(trigger, sizeof(trigger), "disable_event:%s:%s", e->system, e->name);
+		shown = read_of(m, e, "trigger");
+		held = shown && (strstr(shown, trigger) ||
+				 write_trigger(m, e, trigger, O_APPEND));
+		free(shown);
+	}
+	return held;
+}
+
+static bool set_trigger(struct machine *m, const struct ks_metric_event *e)
+{
+	bool *failed = &m->failed[e - ks_metric_events], good;
+	char trigger[320];
+
+	ks_hist_trigger(trigger, sizeof(trigger), e);
+	good = hold_module(m, e->module) && write_trigger(m, e, trigger, O_APPEND);
+	if (!good && !*failed)
+		ks_warn("%s is not counted: %s", e->name, strerror(errno));
+	*failed = !good;
+	return good;
+}
+
+/* A trigger with other keys, of another version, would count on: it goes. */
+static bool is_set(struct machine *m, const struct ks_metric_event *e)
+{
+	char *shown = read_of(m, e, "trigger");
+	bool set = shown && ks_hist_is_set(shown, e);
+
+	if (shown && !set && strstr(shown, "hist:"))
+		write_trigger(m, e, "", O_TRUNC);
+	free(shown);
+	return set;
+}
+
+static char *hist(void *priv, const struct ks_metric_event *e)
+{
+	struct machine *m = priv;
+
+	if (!tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
+		return NULL;
+	return is_set(m, e) || set_trigger(m, e) ? read_of(m, e, "hist") : NULL;
+}
+
+static char *status(void *priv, const char *module)
+{
+	char path[128];
+
+	(void)priv;
+	return read_all(ks_fmt(path, sizeof(path), DEBUGFS "/%s/status", module));
+}
+
+static const char *symbol(const struct tep_print_arg *arg, const char *field, u64 value)
+{
+	const struct tep_print_arg *what = arg->symbol.field;
+
+	while (what && what->type == TEP_PRINT_TYPE)
+		what = what->typecast.item;
+	if (!what || what->type != TEP_PRINT_FIELD || strcmp(what->field.name, field))
+		return NULL;
+	for (struct tep_print_flag_sym *s = arg->symbol.symbols; s; s = s->next) {
+		if (strtoull(s->value, NULL, 0) == value)
+			return s->str;
+	}
+	return NULL;
+}
+
+/* As the event itself prints it. */
+static const char *cause(void *priv, const struct ks_metric_event *e, u64 value)
+{
+	struct machine *m = priv;
+	struct tep_event *event = NULL;
+
+	if (m->tep)
+		event = tep_find_event_by_name(m->tep, e->system, e->name);
+	for (struct tep_print_arg *a = event ? event->print_fmt.args : NULL; a; a = a->next) {
+		const char *name = a->type == TEP_PRINT_SYMBOL ? symbol(a, e->cause, value) : NULL;
+
+		if (name)
+			return name;
+	}
+	return NULL;
+}
+
+/* Modules come and go, and their formats with them. */
+static void learn_formats(struct machine *m)
+{
+	const char *systems[KS_MAX_MODULES + 1] = { NULL };
+	size_t nr = 0, found = 0;
+
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+
+		if (!nr || strcmp(systems[nr - 1], e->system))
+			systems[nr++] = e->system;
+		found += tracefs_event_file_exists(m->instance, e->system, e->name, "format");
+	}
+	if (found == m->formats)
+		return;
+	tep_free(m->tep);
+	m->tep = tracefs_local_events_system(NULL, systems);
+	m->formats = found;
+}
+
+static bool have_instance(struct machine *m)
+{
+	char *dir = m->instance ? tracefs_instance_get_dir(m->instance) : NULL;
+	bool there = dir && !access(dir, F_OK);
+
+	tracefs_put_tracing_file(dir);
+	if (there)
+		return true;
+	if (m->instance)
+		tracefs_instance_free(m->instance);
+	m->instance = tracefs_tracing_dir() ? tracefs_instance_create(INSTANCE) : NULL;
+	if (!m->instance)
+		return false;
+	/* Nothing is ever recorded in its ring buffer. */
+	tracefs_instance_file_write(m->instance, "buffer_size_kb", "4");
+	return true;
+}
+
+/* Not in tracefs, which may have to be unmounted. It ends with the process. */
+static void lock_out_others(void)
+{
+	int fd;
+
+	mkdir(RUN, 0700);
+	fd = open(RUN "/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		ks_die(RUN "/lock: %s", strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB))
+		ks_die("another kstall metrics is counting");
+}
+
+void ks_metric_refresh(struct ks_metric_source *s)
+{
+	struct machine *m = s->priv;
+	bool was = s->tracing;
+
+	s->tracing = have_instance(m);
+	if (s->tracing)
+		learn_formats(m);
+	if (was != s->tracing)
+		ks_warn(s->tracing ? "tracing is back" : "no tracing here");
+}
+
+struct ks_metric_source *ks_metric_open(void)
+{
+	struct machine *m = ks_alloc(sizeof(*m));
+
+	m->s = (struct ks_metric_source){ hist, status, cause, true, m };
+	lock_out_others();
+	return &m->s;
+}
+
+void ks_metric_close(struct ks_metric_source *s)
+{
+	struct machine *m = s->priv;
+
+	for (size_t i = 0; m->instance && i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+
+		if (tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
+			write_trigger(m, e, "", O_TRUNC);
+	}
+	if (m->instance) {
+		if (tracefs_instance_destroy(m->instance))
+			ks_warn("the instance " INSTANCE " stays: %s", strerror(errno));
+		tracefs_instance_free(m->instance);
+	}
+	tep_free(m->tep);
+	free(m);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A bounded number of series, whatever names turn up. Who has one keeps it: it never falls. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "metrics/metric.h"
+
+/* 1 us, 33 us, 1 ms, 34 ms, 1.1 s */
+const int ks_bounds[KS_NR_BOUNDS] = { 10, 15, 20, 25, 30 };
+
+/* Says once of each that it has no series of its own; returns without room to remember it. */
+static void fold(struct ks_tally *t, const char *event, const char *dev, const char *cause)
+{
+	char name[256];
+
+	ks_fmt(name, sizeof(name), "%s %s %s", event, dev, cause);
+	for (size_t i = 0; i < t->nr_folded; i++) {
+		if (!strcmp(t->folded[i], name))
+			return;
+	}
+	/* Each event's table in the kernel is bounded; so is this. */
+	t->folded = ks_grow(t->folded, &t->room_folded, t->nr_folded + 1, sizeof(*t->folded));
+	t->folded[t->nr_folded++] = ks_strdup(name);
+}
+
+static struct ks_group *rest_of(struct ks_tally *t, const char *layer)
+{
+	const char *layers[KS_MAX_METRIC_LAYERS];
+	size_t nr = ks_metric_layers(layers), i = 0;
+
+	while (i + 1 < nr && strcmp(layers[i], layer))
+		i++;
+	t->rest[i].layer = layers[i];
+	return &t->rest[i];
+}
+
+static struct ks_group *group_of(struct ks_tally *t, const char *dev, const char *cause)
+{
+	const struct ks_metric_event *e = &ks_metric_events[t->current];
+	struct ks_event_tally *ev = &t->event[t->current];
+	struct ks_group *g;
+
+	for (size_t i = 0; i < t->nr_groups; i++) {
+		g = &t->group[i];
+		if (g->event == e && !strcmp(g->dev, dev) && !strcmp(g->cause, cause))
+			return g;
+	}
+	if (t->nr_groups == KS_MAX_GROUPS || ev->groups == KS_GROUPS_AN_EVENT) {
+		fold(t, e->name, dev, cause);
+		return rest_of(t, e->layer);
+	}
+	ev->groups++;
+	g = &t->group[t->nr_groups++];
+	g->event = e;
+	g->layer = e->layer;
+	ks_fmt(g->dev, sizeof(g->dev), "%s", dev);
+	ks_fmt(g->cause, sizeof(g->cause), "%s", cause);
+	return g;
+}
+
+static const char *cause_name(struct ks_tally *t, const char *cause)
+{
+	const char *name = NULL;
+	char *end;
+	u64 v = strtoull(cause, &end, 10);
+
+	if (*cause && !*end && t->source->cause)
+		name = t->source->cause(t->source->priv, &ks_metric_events[t->current], v);
+	return name ? name : cause;
+}
+
+static void add_entry(void *priv, const struct ks_hist_entry *h)
+{
+	struct ks_tally *t = priv;
+	const struct ks_metric_event *e = &ks_metric_events[t->current];
+	struct ks_event_tally *ev = &t->event[t->current];
+	struct ks_group *g = group_of(t, h->dev, cause_name(t, h->cause));
+	int b = 0;
+
+	g->now = true;
+	g->count += e->count ? h->sum : h->hits;
+	if (!e->ns)
+		return;
+	if (!e->nested) {
+		g->has_ns = true;
+		g->ns += h->sum;
+	}
+	while (b < KS_NR_BOUNDS && h->log2 > ks_bounds[b])
+		b++;
+	ev->bucket[b] += h->hits;
+	ev->ns += h->sum;
+	if (!ev->histogram && !ev->refused) {
+		ev->histogram = t->nr_histograms < KS_MAX_HISTOGRAMS;
+		ev->refused = !ev->histogram;
+		t->nr_histograms += ev->histogram;
+		if (ev->refused)
+			fold(t, e->name, "histogram", "");
+	}
+}
+
+static void clear(struct ks_tally *t)
+{
+	for (size_t i = 0; i < t->nr_groups; i++) {
+		t->group[i].now = false;
+		t->group[i].count = t->group[i].ns = 0;
+	}
+	for (size_t i = 0; i < KS_MAX_METRIC_LAYERS; i++)
+		memset(&t->rest[i], 0, sizeof(t->rest[i]));
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		struct ks_event_tally *ev = &t->event[i];
+
+		ev->now = false;
+		ev->state = NULL;
+		ev->ns = 0;
+		memset(ev->bucket, 0, sizeof(ev->bucket));
+	}
+}
+
+/* Returns how many found no room in the kernel's tables. */
+static u64 count_events(struct ks_tally *t, struct ks_metric_source *s, const char *module)
+{
+	u64 full = 0;
+
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+		char *text;
+
+		if (strcmp(e->module, module))
+			continue;
+		text = s->tracing ? s->hist(s->priv, e) : NULL;
+		if (!text)
+			continue;
+		t->current = i;
+		t->event[i].now = true;
+		full += ks_hist_parse(text, e, add_entry, t);
+		free(text);
+	}
+	return full;
+}
+
+static const char *state_of(const struct ks_event_tally *ev, const struct ks_metric_event *e,
+			    const struct ks_module_status *st, const char *text)
+{
+	const char *state = ks_status_event(text, e->name);
+
+	if (!state)
+		return ev->now ? "armed" : "not_loaded";
+	return !strcmp(state, "armed") && ks_status_silent(st, e->layer) ? "silent" : state;
+}
+
+/* The events first: setting the trigger is what arms them. */
+static void read_module(struct ks_tally *t, struct ks_metric_source *s, const char *module,
+			struct ks_module_status *st)
+{
+	u64 full = count_events(t, s, module);
+	char *text = s->status(s->priv, module);
+
+	ks_status_parse(text, st);
+	st->lost[KS_TABLE_FULL] = full;
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const struct ks_metric_event *e = &ks_metric_events[i];
+
+		if (!strcmp(e->module, module))
+			t->event[i].state = state_of(&t->event[i], e, st, text);
+	}
+	free(text);
+}
+
+/* Of a layer's events: what all of them say, or "partly" if some are seen and some are not. */
+static const char *reach_of(const struct ks_tally *t, const char *layer)
+{
+	const char *state = NULL;
+	bool differ = false, seen = false;
+
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		const char *one = t->event[i].state;
+
+		if (strcmp(ks_metric_events[i].layer, layer))
+			continue;
+		differ = differ || (state && strcmp(state, one));
+		seen = seen || !strcmp(one, "armed");
+		state = one;
+	}
+	return differ && seen ? "partly" : state;
+}
+
+void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s)
+{
+	const char *module[KS_MAX_MODULES], *layer[KS_MAX_METRIC_LAYERS];
+	size_t modules = ks_metric_modules(module), layers = ks_metric_layers(layer);
+
+	t->source = s;
+	t->passes++;
+	clear(t);
+	for (size_t i = 0; i < modules; i++)
+		read_module(t, s, module[i], &t->module[i]);
+	for (size_t i = 0; i < layers; i++)
+		t->reach[i] = s->tracing ? reach_of(t, layer[i]) : "no_tracing";
+}
+
+void ks_tally_free(struct ks_tally *t)
+{
+	for (size_t i = 0; i < t->nr_folded; i++)
+		free(t->folded[i]);
+	free(t->folded);
+}

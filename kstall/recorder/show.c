@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events as lines: those of copies by the formats that are in them, those that are still in a ring
+ * as the kernel prints them, since a ring's pages can only be read by taking them out.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <trace-cmd.h>
+#include <trace-seq.h>
+
+#include "cmd/report.h"
+#include "recorder/recorder.h"
+
+#define MARK "kstall recorder boot="
+
+void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, const char *system, const char *event,
+		  const char *text)
+{
+	l->line = ks_grow(l->line, &l->room, l->nr + 1, sizeof(*l->line));
+	l->line[l->nr] = (struct ks_line){
+		ts, l->nr, cpu, 0, ks_strdup(system), ks_strdup(event),
+		ks_printable(ks_strdup(text)),
+	};
+	l->nr++;
+}
+
+void ks_lines_note(struct ks_lines *l, const char *fmt, ...)
+{
+	char text[1200];
+	va_list ap;
+	size_t n;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text) - 1, fmt, ap);
+	va_end(ap);
+	strcat(text, "\n");
+	if (l->notes && strstr(l->notes, text))
+		return;
+	n = l->notes ? strlen(l->notes) : 0;
+	l->notes = ks_grow(l->notes, &l->notes_room, n + strlen(text) + 1, 1);
+	strcpy(l->notes + n, text);
+}
+
+/* ---- of a copy ---- */
+
+struct reading {
+	struct ks_lines *lines;
+	const char *ring;
+	int index;
+	char boot[40];
+	s64 offset;		/* of the ring's clock to CLOCK_MONOTONIC */
+};
+
+static bool fits(const struct tep_event *te, const struct tep_record *record)
+{
+	for (struct tep_format_field *f = te->format.fields; f; f = f->next) {
+		if (f->offset < 0 || f->size < 0 || f->offset + f->size > record->size)
+			return false;
+	}
+	return true;
+}
+
+/* The ring of a module has no other one's events. */
+static bool at_home(const char *ring, const char *system)
+{
+	struct ks_rec_event e = { system, .when = KS_REC_ALWAYS };
+	char home[40];
+
+	if (!strcmp(ring, "kstall") || !strcmp(ring, "kstall-slow") || !strcmp(system, "ftrace"))
+		return true;
+	return !strcmp(ring, ks_ring_name(home, sizeof(home), &e));
+}
+
+/* Written when a boot begins to record: whose records these are, and by which clock. */
+static bool read_mark(const char *text, u64 ts, char *boot, s64 *offset)
+{
+	static const char local[] = " clock=local mono_ns=";
+	const char *at = strstr(text, MARK);
+
+	if (!at)
+		return false;
+	ks_fmt(boot, 37, "%.36s", at + strlen(MARK));
+	at = strstr(at, local);
+	*offset = at ? (s64)(strtoull(at + strlen(local), NULL, 10) - ts) : 0;
+	return true;
+}
+
+static bool is_mark(struct reading *r, u64 ts, const char *text)
+{
+	char boot[40];
+
+	if (!read_mark(text, ts, boot, &r->offset))
+		return false;
+	if (strcmp(boot, r->boot) && !r->lines->foreign)
+		r->lines->foreign = ks_strdup(boot);
+	return true;
+}
+
+/* Lines from @first on by one clock. */
+static void to_mono(struct ks_lines *l, size_t first, int ring, s64 offset)
+{
+	for (size_t i = first; i < l->nr; i++) {
+		if (l->line[i].ring == ring)
+			l->line[i].ts += offset;
+	}
+}
+
+static int one_record(struct tracecmd_input *handle, struct tep_record *record, int cpu, void *priv)
+{
+	struct reading *r = tracecmd_get_private(handle);
+	struct tep_handle *tep = tracecmd_get_tep(handle);
+	struct tep_event *te = tep_find_event_by_record(tep, record);
+	struct trace_seq s;
+
+	(void)priv;
+	(void)cpu;	/* counts on from ring to ring */
+	if (!te) {
+		r->lines->unknown++;
+		return 0;
+	}
+	if (!fits(te, record) || !at_home(r->ring, te->system)) {
+		r->lines->bad++;
+		return 0;
+	}
+	trace_seq_init(&s);
+	tep_print_event(tep, &s, record, "%s", TEP_PRINT_INFO);
+	trace_seq_terminate(&s);
+	if (!is_mark(r, record->ts, s.buffer)) {
+		ks_lines_add(r->lines, record->ts, record->cpu, te->system, te->name, s.buffer);
+		r->lines->line[r->lines->nr - 1].ring = r->index;
+	}
+	trace_seq_destroy(&s);
+	return 0;
+}
+
+static void read_rings(struct ks_lines *l, struct tracecmd_input *in, const char *boot)
+{
+	int nr = tracecmd_buffer_instances(in);
+	struct tracecmd_input **handles = ks_alloc((nr > 0 ? nr : 0) * sizeof(*handles));
+	struct reading *r = ks_alloc((nr > 0 ? nr : 0) * sizeof(*r));
+	size_t first = l->nr;
+
+	for (int i = 0; i < nr; i++) {
+		r[i] = (struct reading){ l, tracecmd_buffer_instance_name(in, i), i };
+		ks_fmt(r[i].boot, sizeof(r[i].boot), "%s", boot);
+		handles[i] = tracecmd_buffer_instance_handle(in, i);
+		if (!handles[i])
+			ks_die("ring %d is damaged", i);
+		tracecmd_set_private(handles[i], &r[i]);
+	}
+	if (nr > 0)
+		tracecmd_iterate_events_multi(handles, nr, one_record, NULL);
+	for (int i = 0; i < nr; i++) {
+		to_mono(l, first, i, r[i].offset);
+		tracecmd_close(handles[i]);
+	}
+	free(handles);
+	free(r);
+}
+
+static void notes_of(struct ks_lines *l, const char *about)
+{
+	const char *note = ks_about_find(about, "note");
+
+	while (note) {
+		ks_lines_note(l, "%.*s", (int)strcspn(note, "\n"), note);
+		note = strchr(note, '\n');
+		note = note ? ks_about_find(note + 1, "note") : NULL;
+	}
+}
+
+bool ks_lines_file(struct ks_lines *l, const char *file)
+{
+	char boot[40] = "", refused[400] = "", *about = ks_copy_about(file);
+	struct tracecmd_input *in;
+
+	ks_about_get(boot, sizeof(boot), about, "boot");
+	notes_of(l, about);
+	if (*ks_about_get(refused, sizeof(refused), about, "refused")) {
+		ks_lines_note(l, "%s", refused);
+		free(about);
+		return false;
+	}
+	free(about);
+	tracecmd_set_loglevel(TEP_LOG_NONE);
+	in = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
+	if (!in)
+		ks_die("%s: not a copy of the recorder's, or damaged", file);
+	read_rings(l, in, boot);
+	tracecmd_close(in);
+	return true;
+}
+
+/* ---- of a ring, as text: "   comm-12 [001] d..1. 12.345678: event: text" ---- */
+
+static const char *system_of(const struct ks_rec_config *c, const char *event)
+{
+	for (size_t i = 0; i < c->nr_events; i++) {
+		if (!strcmp(c->events[i].name, event))
+			return c->events[i].system;
+	}
+	return NULL;
+}
+
+/* " [001] ", behind a name that may have anything. */
+static char *find_cpu(char *line)
+{
+	while ((line = strstr(line, " ["))) {
+		size_t n = strspn(line + 2, "0123456789");
+
+		if (n >= 3 && line[2 + n] == ']')
+			return line;
+		line++;
+	}
+	return NULL;
+}
+
+static void one_line(struct ks_lines *l, const struct ks_rec_config *c, char *line, s64 *offset)
+{
+	char *cpu = find_cpu(line), *at, *event, *text;
+	unsigned long long sec, usec;
+	char boot[40];
+	const char *system;
+	int n = 0;
+
+	at = cpu ? strstr(cpu, "] ") : NULL;
+	at = at ? strpbrk(at + 2, " ") : NULL;
+	if (*line == '#' || !at || sscanf(at, " %llu.%6llu: %n", &sec, &usec, &n) != 2 || !n)
+		return;
+	event = at + n;
+	text = strstr(event, ": ");
+	if (!text || read_mark(event, sec * NSEC + usec * 1000, boot, offset))
+		return;
+	*text = '\0';
+	text += 2;
+	system = system_of(c, event);
+	if (system)
+		ks_lines_add(l, sec * NSEC + usec * 1000, atoi(cpu + 2), system, event, text);
+}
+
+void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *r)
+{
+	for (int i = 0; i < r->nr; i++) {
+		int n;
+		char *text = tracefs_instance_file_read(r->ring[i].in, "trace", &n), *save = NULL;
+		size_t first = l->nr;
+		s64 offset = 0;
+
+		for (char *p = text ? strtok_r(text, "\n", &save) : NULL; p;
+		     p = strtok_r(NULL, "\n", &save))
+			one_line(l, c, p, &offset);
+		to_mono(l, first, 0, offset);
+		free(text);
+	}
+}
+
+/* ---- printing ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct ks_line *x = a, *y = b;
+
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->nr < y->nr ? -1 : x->nr > y->nr;
+}
+
+static char *wall(char *buf, size_t size, s64 ns)
+{
+	time_t t = ns / (s64)NSEC;
+	char date[32];
+
+	strftime(date, sizeof(date), "%F %T", localtime(&t));
+	return ks_fmt(buf, size, "%s.%06lld", date, (long long)(ns % (s64)NSEC) / 1000);
+}
+
+static bool is_number(const char *s, size_t n)
+{
+	size_t i = n && *s == '-';
+
+	if (i == n || n > 18 || (n - i > 1 && s[i] == '0'))
+		return false;
+	while (i < n && isdigit((u8)s[i]))
+		i++;
+	return i == n;
+}
+
+/* Where the next "KEY=" begins; values may have blanks. */
+static const char *next_key(const char *s)
+{
+	while ((s = strchr(s, ' '))) {
+		size_t n = strspn(s + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
+
+		if (n && s[1 + n] == '=')
+			return s + 1;
+		s++;
+	}
+	return NULL;
+}
+
+static void json_text(const char *s, size_t n)
+{
+	char text[1024];
+
+	ks_json_string(stdout, ks_fmt(text, sizeof(text), "%.*s", (int)n, s));
+}
+
+static void json_value(const char *s, size_t n)
+{
+	if (is_number(s, n)) {
+		printf("%.*s", (int)n, s);
+		return;
+	}
+	json_text(s, n);
+}
+
+static void json_fields(const char *text)
+{
+	const char *sep = "";
+
+	while (text) {
+		size_t key = strcspn(text, "=");
+		const char *next = next_key(text), *value = text + key + 1;
+
+		if (!text[key])
+			return;
+		fputs(sep, stdout);
+		json_text(text, key);
+		fputs(": ", stdout);
+		json_value(value, next ? (size_t)(next - 1 - value) : strlen(value));
+		sep = ", ";
+		text = next;
+	}
+}
+
+static void print_json(const struct ks_line *line, const struct ks_print *p)
+{
+	char time[48];
+
+	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, \"module\": \"%s\", \"event\": \"%s\", \"fields\": {",
+	       wall(time, sizeof(time), (s64)line->ts + p->real_ns), (unsigned long long)line->ts,
+	       line->cpu, line->system, line->event);
+	json_fields(line->text);
+	puts("}}");
+}
+
+static void print_notes(const struct ks_lines *l, bool json)
+{
+	const char *note = l->notes;
+
+	for (size_t n; note && *note; note += n + 1) {
+		n = strcspn(note, "\n");
+		if (json) {
+			char text[1200];
+
+			fputs("{\"note\": ", stdout);
+			ks_json_string(stdout, ks_fmt(text, sizeof(text), "%.*s", (int)n, note));
+			puts("}");
+		} else {
+			printf("# %.*s\n", (int)n, note);
+		}
+	}
+}
+
+static bool wanted(const struct ks_line *line, const struct ks_print *p, u64 until)
+{
+	const char *end = strstr(line->system, "_trace");
+	size_t n;
+
+	if (p->since && line->ts + p->since < until)
+		return false;
+	if (!p->module)
+		return true;
+	n = end ? (size_t)(end - line->system) : strlen(line->system);
+	return !strncmp(p->module, line->system, n) &&
+	       (!p->module[n] || !strcmp(p->module + n, "_trace"));
+}
+
+void ks_lines_print(struct ks_lines *l, const struct ks_print *p)
+{
+	u64 until = p->until;
+	char time[48];
+
+	qsort(l->line, l->nr, sizeof(*l->line), by_time);
+	if (!until && l->nr)
+		until = l->line[l->nr - 1].ts;
+	if (l->unknown)
+		ks_lines_note(l, "%llu records are of no event whose format was kept (a module loaded after the recorder started): not shown",
+			      (unsigned long long)l->unknown);
+	if (l->bad)
+		ks_lines_note(l, "%llu records do not fit their event's format, they are damaged: not shown",
+			      (unsigned long long)l->bad);
+	print_notes(l, p->json);
+	for (size_t i = 0; i < l->nr; i++) {
+		const struct ks_line *line = &l->line[i];
+
+		if (!wanted(line, p, until))
+			continue;
+		if (p->json)
+			print_json(line, p);
+		else
+			printf("%s [%03d] %s: %s\n",
+			       wall(time, sizeof(time), (s64)line->ts + p->real_ns), line->cpu,
+			       line->event, line->text);
+	}
+}
+
+void ks_lines_free(struct ks_lines *l)
+{
+	for (size_t i = 0; i < l->nr; i++) {
+		free(l->line[i].system);
+		free(l->line[i].event);
+		free(l->line[i].text);
+	}
+	free(l->line);
+	free(l->notes);
+	free(l->foreign);
+	memset(l, 0, sizeof(*l));
+}

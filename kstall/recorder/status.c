@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/* kstall recorder status, setup-crash. */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "recorder/recorder.h"
+
+static char *short_name(char *buf, size_t size, const char *ring)
+{
+	return ks_fmt(buf, size, "ks_%s", ring + strlen("kstall-"));
+}
+
+static bool recorded(const struct ks_rec_config *c, struct ks_ring *ring, int *nr)
+{
+	char path[256];
+
+	*nr = 0;
+	for (size_t i = 0; i < c->nr_events; i++) {
+		const struct ks_rec_event *e = &c->events[i];
+
+		ks_fmt(path, sizeof(path), "events/%s/%s/enable", e->system, e->name);
+		*nr += ks_ring_file_is(ring, path, "1");
+	}
+	return *nr && ks_ring_file_is(ring, "tracing_on", "1");
+}
+
+static bool print_ring(const struct ks_rec_config *c, struct ks_ring *ring)
+{
+	struct ks_ring_stats s;
+	int nr;
+	bool on = recorded(c, ring, &nr);
+
+	ks_ring_stats(ring->in, &s);
+	printf("%-18s %-9s %2d events on, %llu records, %llu lost to newer ones%s\n", ring->name,
+	       on ? "recording" : "idle", nr, (unsigned long long)s.entries,
+	       (unsigned long long)s.lost, ring->kept ? ", survives a reboot" : "");
+	return on;
+}
+
+static void print_absent(const struct ks_rec_config *c)
+{
+	const char *last = "";
+
+	for (size_t i = 0; i < c->nr_events; i++) {
+		const char *system = c->events[i].system;
+
+		if (strcmp(last, system) && !ks_rec_has_system(system))
+			printf("%s: its module is not loaded, nothing of it is recorded\n", system);
+		last = system;
+	}
+}
+
+static void print_copies(const char *dir)
+{
+	static const char *const kinds[] = { "last-boot-", "snapshot-" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		char **list = ks_copies(dir, kinds[i]);
+
+		for (char **p = list; *p; p++)
+			printf("copy %s/%s\n", dir, *p);
+		ks_copies_free(list);
+	}
+}
+
+int ks_rec_status(const struct ks_rec_config *c)
+{
+	struct ks_armed armed;
+	struct ks_rings r;
+	bool any = false;
+
+	ks_rings_open(&r, c, false);
+	for (int i = 0; i < r.nr; i++)
+		any |= print_ring(c, &r.ring[i]);
+	print_absent(c);
+	if (!ks_armed_read(&armed, c->dir) || strcmp(armed.boot, ks_boot_id()))
+		printf("the recorder has not been started in this boot\n");
+	print_copies(c->dir);
+	ks_armed_free(&armed);
+	ks_rings_close(&r);
+	return any ? 0 : 3;
+}
+
+/* ---- setup-crash ---- */
+
+static char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!f || getdelim(&text, &size, '\0', f) < 0)
+		text = ks_strdup("");
+	if (f)
+		fclose(f);
+	return text;
+}
+
+static bool has_symbol(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char *line = NULL, *at;
+	size_t size = 0;
+	bool found = false;
+
+	while (f && !found && getline(&line, &size, f) > 0) {
+		at = strstr(line, name);
+		found = at && at[-1] == ' ' && strchr("\n\t ", at[strlen(name)]);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static void print_line(void *priv, const char *line)
+{
+	(void)priv;
+	printf("  the kernel says: %s\n", line);
+}
+
+/* What the ring's line of the command line has come to. */
+static int check_ring(const char *name, const char *cmdline, struct ks_rings *r)
+{
+	char entry[80];
+	bool kept = false;
+
+	for (int i = 0; i < r->nr; i++)
+		kept |= !strcmp(r->ring[i].name, name) && r->ring[i].kept;
+	ks_fmt(entry, sizeof(entry), "trace_instance=%s", name);
+	if (!strstr(cmdline, entry)) {
+		printf("%s: not on the command line of this boot\n", name);
+		return 1;
+	}
+	if (!kept) {
+		printf("%s: on the command line, but its memory was not reserved\n", name);
+		ks_kernel_log("reserve_mem", print_line, NULL);
+		ks_kernel_log("Tracing: Failed", print_line, NULL);
+		return 1;
+	}
+	ks_fmt(entry, sizeof(entry), "trace_instance=%s^traceoff@", name);
+	printf("%s: in place%s\n", name,
+	       strstr(cmdline, entry) ? "" :
+	       ", but without ^traceoff: events of the next boot may be mixed into the last one's");
+	return 0;
+}
+
+static u64 reserve_kib(const struct ks_rec_config *c)
+{
+	u64 want = ks_rec_ring_kib(c) * sysconf(_SC_NPROCESSORS_CONF), kib = 1024;
+
+	while (kib < want)
+		kib *= 2;
+	return kib;
+}
+
+static void print_entry(const struct ks_rec_config *c, const char *name)
+{
+	char reserve[40];
+
+	short_name(reserve, sizeof(reserve), name);
+	printf("reserve_mem=%lluM:4096:%s trace_instance=%s^traceoff@%s ",
+	       (unsigned long long)reserve_kib(c) / 1024, reserve, name, reserve);
+}
+
+/* Calls @fn for each ring's name, slow ones first as they are opened. */
+static int for_rings(const struct ks_rec_config *c, const char *cmdline, struct ks_rings *r)
+{
+	char name[40], last[40] = "";
+	int missing = 0;
+
+	for (size_t i = 0; i < c->nr_events; i++) {
+		struct ks_rec_event e = c->events[i];
+
+		e.when = KS_REC_ALWAYS;
+		ks_ring_name(name, sizeof(name), &e);
+		if (!strcmp(name, last))
+			continue;
+		strcpy(last, name);
+		if (cmdline)
+			missing += check_ring(name, cmdline, r);
+		else
+			print_entry(c, name);
+	}
+	if (cmdline)
+		return missing + check_ring("kstall-slow", cmdline, r);
+	print_entry(c, "kstall-slow");
+	return 0;
+}
+
+int ks_rec_setup_crash(const struct ks_rec_config *c)
+{
+	char *cmdline = read_text("/proc/cmdline");
+	struct utsname u;
+	struct ks_rings r;
+	int missing;
+
+	uname(&u);
+	if (!has_symbol("reserve_mem_find_by_name")) {
+		printf("This kernel (%s) cannot keep the rings across a crash: it takes 6.12 or later with reserve_mem=. All else of the recorder works, copies on the disk included.\n",
+		       u.release);
+		free(cmdline);
+		return 1;
+	}
+	puts("The kernel's command line, in one line (on Debian: GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub):\n");
+	for_rings(c, NULL, NULL);
+	puts("nokaslr\n\nWithout nokaslr the memory may be found elsewhere after the reboot; then last-boot says that nothing is left.\n");
+	ks_rings_open(&r, c, false);
+	missing = for_rings(c, cmdline, &r);
+	if (!missing && !strstr(cmdline, "nokaslr"))
+		puts("without nokaslr: the memory may move");
+	ks_rings_close(&r);
+	free(cmdline);
+	return missing ? 1 : 0;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is recorded unless the configuration file says otherwise. Errors always; the rest when it
+ * took long. Events that hook a path taken for each request, mapping or packet are off: a filter
+ * saves the record, not the hook (Documentation/cost.md).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder/recorder.h"
+
+#define MS 1000000ULL
+
+static const struct ks_rec_event defaults[] = {
+	{ "aer", "aer_uncorrectable", NULL, KS_REC_ALWAYS, .trigger = true },
+	{ "aer", "aer_correctable", NULL, KS_REC_ALWAYS },
+	{ "aer", "aer_recovery", NULL, KS_REC_ALWAYS },
+	{ "aer", "pcie_link_change", NULL, KS_REC_ALWAYS },
+	{ "drm_sched", "drm_sched_job_timeout", NULL, KS_REC_ALWAYS, .trigger = true },
+	{ "drm_sched", "drm_sched_reset", NULL, KS_REC_ALWAYS },
+	{ "drm_sched", "drm_sched_entity_kill", NULL, KS_REC_ALWAYS },
+	{ "drm_sched", "drm_sched_prio_inversion", NULL, KS_REC_ALWAYS },
+	{ "drm_sched", "drm_sched_job_dispatch", "wait_ns", KS_REC_ABOVE, MS },
+	{ "drm_sched", "drm_sched_dep_wait", "wait_ns", KS_REC_ABOVE, MS },
+	{ "drm_sched", "drm_sched_submit_block", "blocked_ns", KS_REC_ABOVE, MS },
+	{ "drm_sched", "drm_sched_job_complete", "total_ns", KS_REC_OFF },
+	{ "drm_sched", "drm_sched_entity_migrate", NULL, KS_REC_OFF },
+	{ "drm_sched", "dma_fence_wait", "wait_ns", KS_REC_OFF },
+	{ "drm_sched", "ttm_bo_evict", "duration_ns", KS_REC_ABOVE, MS },
+	{ "drm_sched", "ttm_bo_swap", "duration_ns", KS_REC_ABOVE, MS },
+	{ "ib_cq", "ib_qp_error", NULL, KS_REC_ALWAYS, .trigger = true },
+	{ "ib_cq", "ib_cq_overflow", NULL, KS_REC_ALWAYS },
+	{ "ib_cq", "ib_wc_error", NULL, KS_REC_ALWAYS },
+	{ "ib_cq", "ib_qp_event", NULL, KS_REC_ALWAYS },
+	{ "ib_cq", "ib_port_event", NULL, KS_REC_ALWAYS },
+	{ "ib_cq", "ib_mr_reg", "duration_ns", KS_REC_ABOVE, MS },
+	{ "ib_cq", "ib_odp_fault", "duration_ns", KS_REC_ABOVE, MS },
+	{ "ib_cq", "ib_wr_latency", "latency_ns", KS_REC_OFF },
+	{ "ib_cq", "ib_cq_process", "lag_ns", KS_REC_OFF },
+	{ "ib_cq", "ib_comp_channel", "wait_ns", KS_REC_OFF },
+	{ "io_uring_trace", "io_uring_sq_overflow", NULL, KS_REC_ALWAYS },
+	{ "io_uring_trace", "io_uring_cq_overflow", NULL, KS_REC_ALWAYS },
+	{ "io_uring_trace", "writeback_throttle", "pause_ns", KS_REC_ABOVE, MS },
+	{ "io_uring_trace", "writeback_wait_done", "wait_ns", KS_REC_ABOVE, MS },
+	{ "io_uring_trace", "io_uring_sq_full", NULL, KS_REC_OFF },
+	{ "io_uring_trace", "io_uring_req_done", "total_ns", KS_REC_OFF },
+	{ "io_uring_trace", "io_uring_wq_punt", NULL, KS_REC_OFF },
+	{ "io_uring_trace", "io_uring_block_rq", "device_ns", KS_REC_OFF },
+	{ "iommu_trace", "iommu_fault", NULL, KS_REC_ALWAYS },
+	{ "iommu_trace", "iommu_iotlb_sync", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "iommu_fq_flush", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "iommu_inv_wait", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "iommu_iova_alloc", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "dma_map_done", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "dma_unmap_done", "duration_ns", KS_REC_OFF },
+	{ "iommu_trace", "dma_bounce", "duration_ns", KS_REC_OFF },
+	{ "mm_migrate", "mm_compaction_stall", "duration_ns", KS_REC_ABOVE, MS },
+	{ "mm_migrate", "mm_migrate_batch", "duration_ns", KS_REC_ABOVE, MS },
+	{ "mm_migrate", "mm_migrate_device", "duration_ns", KS_REC_ABOVE, MS },
+	{ "mm_migrate", "mm_migrate_mmu_notifier_wait", "wait_ns", KS_REC_OFF },
+	{ "mm_migrate", "mm_migrate_notifier", "duration_ns", KS_REC_OFF },
+	{ "mm_migrate", "mm_thp_fallback", "duration_ns", KS_REC_OFF },
+	{ "mm_migrate", "mm_tlb_shootdown", "duration_ns", KS_REC_OFF },
+	{ "mm_migrate", "mm_pin", "duration_ns", KS_REC_OFF },
+};
+
+void ks_rec_table(struct ks_rec_config *c)
+{
+	memset(c, 0, sizeof(*c));
+	c->events = memcpy(ks_alloc(sizeof(defaults)), defaults, sizeof(defaults));
+	c->nr_events = ARRAY_SIZE(defaults);
+	c->dir = KS_REC_DIR;
+	c->keep = 16;
+	c->every = 600 * NSEC;
+}
+
+/* On a large node a little for each CPU, on a small one what a storm of a second needs. */
+u64 ks_rec_ring_kib(const struct ks_rec_config *c)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	return c->ring_kib ? c->ring_kib : max_u64(64, 1024 / (cpus > 0 ? cpus : 1));
+}
+
+/* ---- the configuration file ---- */
+
+struct place {
+	const char *file;
+	int line;
+};
+
+static void __attribute__((noreturn)) wrong(const struct place *p, const char *what,
+					    const char *word)
+{
+	ks_die("%s:%d: %s%s", p->file, p->line, what, word);
+}
+
+/* Any other event of the kernel's may be named, too. */
+static struct ks_rec_event *add_event(struct ks_rec_config *c, const struct place *p,
+				      const char *name)
+{
+	const char *colon = strchr(name, ':');
+	char *system;
+
+	if (!colon || colon == name || !colon[1] || strchr(name, '/'))
+		wrong(p, "no event: ", name);
+	system = ks_strdup(name);
+	system[colon - name] = '\0';
+	c->events = reallocarray(c->events, c->nr_events + 1, sizeof(*c->events));
+	if (!c->events)
+		ks_die("out of memory");
+	c->events[c->nr_events] = (struct ks_rec_event){ system, ks_strdup(colon + 1) };
+	return &c->events[c->nr_events++];
+}
+
+static struct ks_rec_event *event(struct ks_rec_config *c, const struct place *p, const char *name)
+{
+	for (size_t i = 0; i < c->nr_events; i++) {
+		struct ks_rec_event *e = &c->events[i];
+		size_t n = strlen(e->system);
+
+		if (!strncmp(name, e->system, n) && name[n] == ':' && !strcmp(name + n + 1, e->name))
+			return e;
+	}
+	return add_event(c, p, name);
+}
+
+static void set_event(struct ks_rec_event *e, const struct place *p, char *value)
+{
+	e->filter = NULL;
+	if (!strcmp(value, "off")) {
+		e->when = KS_REC_OFF;
+	} else if (!strcmp(value, "always")) {
+		e->when = KS_REC_ALWAYS;
+	} else if (!strncmp(value, "if ", 3)) {
+		e->when = KS_REC_IF;
+		e->filter = ks_strdup(value + 3);
+	} else {
+		e->when = KS_REC_ABOVE;
+		e->ns = ks_parse_time(value);
+		if (!e->ns)
+			wrong(p, "neither off, always, a time nor if FILTER: ", value);
+		if (!e->field)
+			wrong(p, "this event has no duration: ", e->name);
+	}
+}
+
+static u64 count(const struct place *p, const char *value)
+{
+	char *end;
+	u64 v = strtoull(value, &end, 10);
+
+	if (*end || !v || v > 1 << 20)
+		wrong(p, "no number: ", value);
+	return v;
+}
+
+static void set(struct ks_rec_config *c, const struct place *p, char *key, char *value)
+{
+	if (!strcmp(key, "dir")) {
+		c->dir = ks_strdup(value);
+	} else if (!strcmp(key, "ring_kib")) {
+		c->ring_kib = count(p, value);
+	} else if (!strcmp(key, "keep")) {
+		c->keep = count(p, value);
+	} else if (!strcmp(key, "every")) {
+		c->every = ks_parse_time(value);
+		if (!c->every)
+			wrong(p, "no time: ", value);
+	} else if (!strcmp(key, "trigger")) {
+		event(c, p, value)->trigger = true;
+	} else if (!strcmp(key, "no_trigger")) {
+		event(c, p, value)->trigger = false;
+	} else if (strchr(key, ':')) {
+		set_event(event(c, p, key), p, value);
+	} else {
+		wrong(p, "no such setting: ", key);
+	}
+}
+
+static void read_line(struct ks_rec_config *c, const struct place *p, char *line)
+{
+	char *key, *value, *end;
+
+	line[strcspn(line, "#\n")] = '\0';
+	key = line + strspn(line, " \t");
+	if (!*key)
+		return;
+	value = key + strcspn(key, " \t");
+	if (*value)
+		*value++ = '\0';
+	value += strspn(value, " \t=");
+	for (end = value + strlen(value); end > value && strchr(" \t", end[-1]);)
+		*--end = '\0';
+	if (!*value)
+		wrong(p, "no value of ", key);
+	set(c, p, key, value);
+}
+
+void ks_rec_configure(struct ks_rec_config *c, const char *file)
+{
+	struct place p = { file ? file : KS_REC_CONF, 0 };
+	FILE *f = fopen(p.file, "r");
+	char *line = NULL;
+	size_t size = 0;
+
+	ks_rec_table(c);
+	if (!f && !file && errno == ENOENT)
+		return;
+	if (!f)
+		ks_die("%s: %s", p.file, strerror(errno));
+	while (getline(&line, &size, f) > 0) {
+		p.line++;
+		read_line(c, &p, line);
+	}
+	free(line);
+	fclose(f);
+}

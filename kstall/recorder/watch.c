@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * kstall recorder watch: arms what modules bring that are loaded later, and makes a copy when a
+ * trigger comes. Triggers have an instance of their own, which is read as they come. ftrace's
+ * "snapshot" trigger would freeze its own instance only, needs its memory twice, is not there for
+ * memory that survives a reboot, and keeps the module from being unloaded.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "recorder/recorder.h"
+
+#define RETRY_S 5
+#define SETTLE_US 200000	/* what follows at once belongs to it: the reset after a timeout */
+
+static volatile int over;
+
+static void end(int sig)
+{
+	(void)sig;
+	over = 1;
+}
+
+/* What changes when one of our modules comes or goes; its address tells a reload. */
+static u64 modules_hash(void)
+{
+	FILE *f = fopen("/proc/modules", "r");
+	char *line = NULL;
+	size_t size = 0;
+	u64 hash = 0;
+
+	while (f && getline(&line, &size, f) > 0) {
+		char *address = strrchr(line, 'x');
+
+		if (!strstr(line, "_trace ") || !strstr(line, " Live ") || !address)
+			continue;
+		for (char *p = line; *p != ' '; p++)
+			hash += hash * 31 + *p;
+		hash += strtoull(address + 1, NULL, 16);
+	}
+	free(line);
+	if (f)
+		fclose(f);
+	return hash;
+}
+
+static void enable_triggers(struct tracefs_instance *in, const struct ks_rec_config *c)
+{
+	char path[256];
+
+	for (size_t i = 0; i < c->nr_events; i++) {
+		const struct ks_rec_event *e = &c->events[i];
+
+		ks_fmt(path, sizeof(path), "events/%s/%s/enable", e->system, e->name);
+		if (e->trigger && tracefs_file_exists(in, path) &&
+		    tracefs_instance_file_write(in, path, "1") < 0)
+			ks_warn("%s:%s cannot be a trigger here: %s", e->system, e->name,
+				strerror(errno));
+	}
+}
+
+static struct tracefs_instance *triggers(void)
+{
+	struct tracefs_instance *in = tracefs_instance_create(KS_REC_TRIGGERS);
+
+	if (!in)
+		ks_die("no tracing here: %s", strerror(errno));
+	tracefs_instance_set_buffer_size(in, 16, -1);
+	/* or a reader is woken when the buffer is half full */
+	tracefs_instance_file_write(in, "buffer_percent", "0");
+	return in;
+}
+
+static const char *cause(const struct ks_rec_config *c, const char *line)
+{
+	char text[80];
+
+	for (size_t i = 0; i < c->nr_events; i++) {
+		if (c->events[i].trigger &&
+		    strstr(line, ks_fmt(text, sizeof(text), ": %s: ", c->events[i].name)))
+			return c->events[i].name;
+	}
+	return NULL;
+}
+
+/*
+ * What writes to the disk is done in a process of its own: a full disk ends that one, and this one
+ * goes on, as what the kernel records does. Its lock is ours, too.
+ */
+static int apart(int (*fn)(void *), void *arg)
+{
+	int status = ks_in_child("the recorder's directory", fn, arg);
+
+	ks_rec_unlock();
+	return status;
+}
+
+struct copy {
+	const struct ks_rec_config *c;
+	const char *why;
+};
+
+enum { MADE, FAILED, TOO_SOON };
+
+static int make_copy(void *arg)
+{
+	struct copy *copy = arg;
+
+	return ks_rec_snapshot(copy->c, copy->why, false, NULL) ? MADE : TOO_SOON;
+}
+
+static int arm(void *arg)
+{
+	ks_rec_start(arg);
+	return MADE;
+}
+
+/* Everything that is there, a copy a cause. One that fails is tried again with the next trigger. */
+static void act(const struct ks_rec_config *c, int fd, char *buf, size_t size)
+{
+	const char *last = NULL;
+	int status = MADE;
+	ssize_t n;
+
+	usleep(SETTLE_US);
+	while (!over && (n = read(fd, buf, size - 1)) > 0) {
+		char *save = NULL;
+
+		buf[n] = '\0';
+		for (char *p = strtok_r(buf, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
+			struct copy copy = { c, cause(c, p) };
+
+			if (!copy.why || copy.why == last || status == FAILED)
+				continue;
+			last = copy.why;
+			status = apart(make_copy, &copy);
+			if (status == MADE)
+				ks_warn("%s: copied what was before it to %s", copy.why, c->dir);
+		}
+	}
+}
+
+static void follow(const struct ks_rec_config *c, struct tracefs_instance *in, int fd)
+{
+	static char buf[65536];
+	u64 seen = modules_hash();
+
+	enable_triggers(in, c);
+	while (!over) {
+		struct pollfd p = { fd, POLLIN, 0 };
+		u64 now = modules_hash();
+
+		if (now != seen) {
+			if (apart(arm, (void *)c) == MADE)
+				seen = now;
+			else
+				sleep(RETRY_S);
+			enable_triggers(in, c);
+		}
+		if (poll(&p, 1, 1000) > 0)
+			act(c, fd, buf, sizeof(buf));
+	}
+}
+
+int ks_rec_watch(const struct ks_rec_config *c)
+{
+	struct sigaction sa = { .sa_handler = end };
+	struct tracefs_instance *in;
+	int fd;
+
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	in = triggers();
+	fd = tracefs_instance_file_open(in, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	if (fd < 0)
+		ks_die("%s: %s", KS_REC_TRIGGERS, strerror(errno));
+	ks_rec_start(c);
+	follow(c, in, fd);
+	close(fd);
+	tracefs_event_disable(in, NULL, NULL);
+	tracefs_instance_destroy(in);
+	tracefs_instance_free(in);
+	return 0;
+}

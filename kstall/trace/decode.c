@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The formats are asked once; a record then costs a table look-up and some copies. What is read
+ * lies inside the record, whatever the record says.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/decode.h"
+
+struct field {
+	u32 offset, size;
+	bool is_string, is_dynamic, is_relative, is_signed, here;
+};
+
+struct kind {
+	const struct ks_type *type;
+	struct field field[KS_MAX_FIELDS];
+};
+
+struct ks_decoder {
+	struct kind *kind;
+	u16 *by_id;		/* index in kind plus 1 */
+	u32 nr_ids;
+	struct field id, flags, pid;
+	u64 bad;
+	char *text;		/* strings whose end is not in the record */
+};
+
+#define MAX_ID 65535
+#define MAX_TEXT 4096
+
+static void find_field(struct field *f, struct tep_format_field *tf)
+{
+	if (!tf || tf->offset < 0 || tf->size < 0)
+		return;
+	f->offset = tf->offset;
+	f->size = tf->size;
+	f->is_string = tf->flags & TEP_FIELD_IS_STRING;
+	f->is_dynamic = tf->flags & TEP_FIELD_IS_DYNAMIC;
+	f->is_relative = tf->flags & TEP_FIELD_IS_RELATIVE;
+	f->is_signed = tf->flags & TEP_FIELD_IS_SIGNED;
+	f->here = true;
+}
+
+static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
+		     const struct ks_type *type)
+{
+	struct tep_event *te = tep_find_event_by_name(tep, type->system, type->name);
+	struct kind *k = &d->kind[n];
+
+	if (!te || te->id <= 0 || te->id > MAX_ID)
+		return;
+	k->type = type;
+	d->by_id[te->id] = n + 1;
+	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++)
+		find_field(&k->field[i], tep_find_any_field(te, type->fields[i]));
+	if (!d->id.here) {
+		find_field(&d->id, tep_find_common_field(te, "common_type"));
+		find_field(&d->flags, tep_find_common_field(te, "common_flags"));
+		find_field(&d->pid, tep_find_common_field(te, "common_pid"));
+	}
+}
+
+struct ks_decoder *ks_decoder_new(struct tep_handle *tep)
+{
+	struct ks_decoder *d = ks_alloc(sizeof(*d));
+
+	d->kind = ks_alloc(ks_nr_types * sizeof(*d->kind));
+	d->by_id = ks_alloc((MAX_ID + 1) * sizeof(*d->by_id));
+	d->text = ks_alloc(KS_MAX_FIELDS * MAX_TEXT);
+	for (size_t i = 0; i < ks_nr_types; i++)
+		add_kind(d, i, tep, &ks_types[i]);
+	return d;
+}
+
+void ks_decoder_free(struct ks_decoder *d)
+{
+	if (!d)
+		return;
+	free(d->kind);
+	free(d->by_id);
+	free(d->text);
+	free(d);
+}
+
+u64 ks_decoder_bad(const struct ks_decoder *d)
+{
+	return d->bad;
+}
+
+static bool number(const struct field *f, const struct ks_record *r, u64 *out)
+{
+	const char *p = (const char *)r->data + f->offset;
+	u8 v1;
+	u16 v2;
+	u32 v4;
+
+	if (!f->here || f->offset > r->size || f->size > r->size - f->offset)
+		return false;
+	switch (f->size) {
+	case 1:
+		memcpy(&v1, p, 1);
+		*out = f->is_signed ? (u64)(s64)(int8_t)v1 : v1;
+		return true;
+	case 2:
+		memcpy(&v2, p, 2);
+		*out = f->is_signed ? (u64)(s64)(s16)v2 : v2;
+		return true;
+	case 4:
+		memcpy(&v4, p, 4);
+		*out = f->is_signed ? (u64)(s64)(s32)v4 : v4;
+		return true;
+	case 8:
+		memcpy(out, p, 8);
+		return true;
+	}
+	return false;
+}
+
+/* Where a string lies: in place, to the record's end (print), or where an offset says. */
+static bool place(const struct field *f, const struct ks_record *r, u32 *offset, u32 *len)
+{
+	u64 loc;
+
+	*offset = f->offset;
+	*len = f->size;
+	if (f->is_dynamic) {
+		if (!number(f, r, &loc))
+			return false;
+		*offset = loc & 0xffff;
+		*len = (loc >> 16) & 0xffff;
+		if (f->is_relative)
+			*offset += f->offset + f->size;
+	}
+	if (*offset > r->size)
+		return false;
+	if (!*len || *len > r->size - *offset)
+		*len = r->size - *offset;
+	return true;
+}
+
+static const char *string(struct ks_decoder *d, int i, const struct field *f,
+			  const struct ks_record *r)
+{
+	char *copy = d->text + i * MAX_TEXT;
+	u32 offset, len;
+	const char *p;
+
+	if (!f->here || !place(f, r, &offset, &len))
+		return NULL;
+	p = (const char *)r->data + offset;
+	if (memchr(p, '\0', len))
+		return p;
+	len = min_u64(len, MAX_TEXT - 1);
+	memcpy(copy, p, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+static bool fill(struct ks_decoder *d, const struct kind *k, const struct ks_record *r,
+		 struct ks_event *ev)
+{
+	for (int i = 0; i < KS_MAX_FIELDS; i++) {
+		const struct field *f = &k->field[i];
+		bool text = f->is_string || (f->here && !f->size);
+
+		ev->num[i] = 0;
+		ev->str[i] = "";
+		if (!f->here)
+			continue;
+		if (text) {
+			ev->str[i] = string(d, i, f, r);
+			if (!ev->str[i])
+				return false;
+		} else if (!number(f, r, &ev->num[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event *ev)
+{
+	u64 id, pid, flags;
+
+	if (!number(&d->id, r, &id) || !number(&d->pid, r, &pid) || !number(&d->flags, r, &flags)) {
+		d->bad += d->id.here;
+		return false;
+	}
+	if (id > MAX_ID || !d->by_id[id])
+		return false;
+	ev->type = d->kind[d->by_id[id] - 1].type;
+	ev->ts = r->ts;
+	ev->cpu = r->cpu;
+	ev->pid = pid;
+	ev->flags = flags;
+	if (fill(d, &d->kind[d->by_id[id] - 1], r, ev))
+		return true;
+	d->bad++;
+	return false;
+}

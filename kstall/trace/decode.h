@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Raw records to events, by the formats the kernel (or the recording) gives. */
+#ifndef KSTALL_DECODE_H
+#define KSTALL_DECODE_H
+
+#include <event-parse.h>
+
+#include "engine/event.h"
+#include "trace/merge.h"
+
+struct ks_decoder;
+
+struct ks_decoder *ks_decoder_new(struct tep_handle *tep);
+void ks_decoder_free(struct ks_decoder *d);
+
+/*
+ * False: not an event that is read, or one too short for its format (which is counted). Strings
+ * are valid as long as the record.
+ */
+bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event *ev);
+u64 ks_decoder_bad(const struct ks_decoder *d);
+
+#endif

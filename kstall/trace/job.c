@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which threads the job has, from /proc and the cgroup's files. */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/session.h"
+
+typedef void (*thread_fn)(void *priv, pid_t tid, pid_t tgid);
+
+static void threads_of(pid_t tgid, thread_fn fn, void *priv)
+{
+	struct dirent *entry;
+	char path[64];
+	DIR *dir = opendir(ks_fmt(path, sizeof(path), "/proc/%d/task", tgid));
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (isdigit((u8)entry->d_name[0]))
+			fn(priv, atoi(entry->d_name), tgid);
+	}
+	closedir(dir);
+}
+
+static bool has_comm(pid_t pid, const char *comm)
+{
+	char path[64], name[64] = "";
+	FILE *f = fopen(ks_fmt(path, sizeof(path), "/proc/%d/comm", pid), "r");
+
+	if (!f)
+		return false;
+	if (fgets(name, sizeof(name), f))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(f);
+	return !strcmp(name, comm);
+}
+
+static void by_comm(const char *comm, thread_fn fn, void *priv)
+{
+	struct dirent *entry;
+	DIR *dir = opendir("/proc");
+
+	while (dir && (entry = readdir(dir))) {
+		if (isdigit((u8)entry->d_name[0]) && has_comm(atoi(entry->d_name), comm))
+			threads_of(atoi(entry->d_name), fn, priv);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static thread_fn cgroup_fn;
+static void *cgroup_priv;
+
+static int procs_file(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	FILE *f;
+	int pid;
+
+	(void)st;
+	if (type != FTW_F || strcmp(path + ftw->base, "cgroup.procs"))
+		return 0;
+	f = fopen(path, "r");
+	while (f && fscanf(f, "%d", &pid) == 1)
+		threads_of(pid, cgroup_fn, cgroup_priv);
+	if (f)
+		fclose(f);
+	return 0;
+}
+
+static void by_cgroup(const char *path, thread_fn fn, void *priv)
+{
+	char full[4096];
+
+	cgroup_fn = fn;
+	cgroup_priv = priv;
+	if (nftw(path, procs_file, 16, FTW_PHYS) &&
+	    nftw(ks_fmt(full, sizeof(full), "/sys/fs/cgroup/%s", path), procs_file, 16, FTW_PHYS))
+		ks_die("%s: %s", path, strerror(errno));
+}
+
+void ks_job_threads(const struct ks_options *o, pid_t child, thread_fn fn, void *priv)
+{
+	if (child)
+		threads_of(child, fn, priv);
+	for (size_t i = 0; i < o->nr_pids; i++)
+		threads_of(o->pids[i], fn, priv);
+	if (o->comm)
+		by_comm(o->comm, fn, priv);
+	if (o->cgroup)
+		by_cgroup(o->cgroup, fn, priv);
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "trace/probe.h"
+
+/*
+ * A marker is noticed as it is written: to any trace_marker, as the top buffer, where it goes,
+ * may be somebody else's; and to /dev/null, for who has no tracefs. Kernels without
+ * CONFIG_KPROBE_EVENTS_ON_NOTRACE do not let tracing_mark_write() be probed: then all writes are
+ * looked at, those of other tasks only as far as to see whose they are.
+ *
+ * Quota: since 6.18 it is the thread that suspends itself, on its way to user mode, if its queue
+ * is still throttled then; before, it is the queue. throttle_cfs_rq() may find runtime after all
+ * and says so in what it returns; kernels before 6.9 do not tell arguments at the return.
+ */
+enum { MARKER, NULL_MARKER, ANY_WRITE, UNTHROTTLE, THROTTLE, THROTTLE_CALL, THROTTLE_RQ,
+	THROTTLE_SELF };
+
+#define AT_RETURN "rq=$arg1 throttled=$retval:u8", 'r'
+
+static const struct {
+	const char *name, *function, *args;
+	char type;		/* 'p' if it is not said */
+} kprobes[] = {
+	[MARKER] = { "step", "tracing_mark_write", "text=+0($arg2):ustring" },
+	[NULL_MARKER] = { "step_null", "write_null", "text=+0($arg2):ustring" },
+	[ANY_WRITE] = { "step", "vfs_write", "text=+0($arg2):ustring" },
+	[UNTHROTTLE] = { "unthrottle", "unthrottle_cfs_rq", "rq=$arg1" },
+	[THROTTLE] = { "throttle", "throttle_cfs_rq", AT_RETURN },
+	[THROTTLE_CALL] = { "throttle", "throttle_cfs_rq", "rq=$arg1" },
+	[THROTTLE_RQ] = { "throttle_rq", "throttle_cfs_rq", AT_RETURN },
+	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "" },
+};
+
+static bool added[ARRAY_SIZE(kprobes)], call_added, marker_seen, quota_seen;
+
+static bool has_symbol(const char *name)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	char line[512], found[256];
+	bool yes = false;
+
+	while (f && !yes && fgets(line, sizeof(line), f))
+		yes = sscanf(line, "%*s %*s %255s", found) == 1 && !strcmp(found, name);
+	if (f)
+		fclose(f);
+	return yes;
+}
+
+/* True: it is there, or was made by another kstall. */
+static bool add_kprobe(size_t i)
+{
+	char text[256];
+
+	if (tracefs_event_file_exists(NULL, "kstall", kprobes[i].name, "id"))
+		return true;
+	if (!has_symbol(kprobes[i].function))
+		return false;
+	ks_fmt(text, sizeof(text), "%c:kstall/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p',
+	       kprobes[i].name, kprobes[i].function, kprobes[i].args);
+	added[i] = tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
+	return added[i];
+}
+
+/* The offset of a function in its file, from the file's symbol tables. */
+static u64 symbol_in(const u8 *map, size_t size, const Elf64_Shdr *sh, const Elf64_Ehdr *eh,
+		     const char *symbol)
+{
+	const Elf64_Shdr *all = (const void *)(map + eh->e_shoff), *str = &all[sh->sh_link];
+
+	for (u64 at = sh->sh_offset; at + sizeof(Elf64_Sym) <= sh->sh_offset + sh->sh_size;
+	     at += sizeof(Elf64_Sym)) {
+		const Elf64_Sym *sym = (const void *)(map + at);
+		const Elf64_Shdr *text;
+
+		if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_value ||
+		    sym->st_shndx >= eh->e_shnum || sym->st_name >= str->sh_size ||
+		    str->sh_offset > size || str->sh_size > size - str->sh_offset ||
+		    strncmp((const char *)map + str->sh_offset + sym->st_name, symbol,
+			    str->sh_size - sym->st_name))
+			continue;
+		text = &all[sym->st_shndx];
+		return sym->st_value - text->sh_addr + text->sh_offset;
+	}
+	return 0;
+}
+
+static u64 find_in_elf(const u8 *map, size_t size, const char *symbol)
+{
+	const Elf64_Ehdr *eh = (const void *)map;
+	const Elf64_Shdr *sh;
+
+	if (size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
+	    eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_shentsize != sizeof(*sh) ||
+	    eh->e_shoff > size || eh->e_shnum > (size - eh->e_shoff) / sizeof(*sh))
+		return 0;
+	sh = (const void *)(map + eh->e_shoff);
+	for (int i = 0; i < eh->e_shnum; i++) {
+		u64 at;
+
+		if ((sh[i].sh_type != SHT_SYMTAB && sh[i].sh_type != SHT_DYNSYM) ||
+		    sh[i].sh_link >= eh->e_shnum || sh[i].sh_offset > size ||
+		    sh[i].sh_size > size - sh[i].sh_offset)
+			continue;
+		at = symbol_in(map, size, &sh[i], eh, symbol);
+		if (at)
+			return at;
+	}
+	return 0;
+}
+
+static u64 symbol_offset(const char *binary, const char *symbol)
+{
+	int fd = open(binary, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	void *map;
+	u64 at;
+
+	if (fd < 0 || fstat(fd, &st))
+		ks_die("%s: %s", binary, strerror(errno));
+	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		ks_die("%s: %s", binary, strerror(errno));
+	at = find_in_elf(map, st.st_size, symbol);
+	munmap(map, st.st_size);
+	close(fd);
+	return at;
+}
+
+static void add_uprobe(const char *binary, const char *symbol)
+{
+	char text[4600], path[4096];
+	u64 at;
+
+	if (!realpath(binary, path))
+		ks_die("%s: %s", binary, strerror(errno));
+	at = symbol_offset(path, symbol);
+	if (!at)
+		ks_die("%s has no function %s", path, symbol);
+	ks_fmt(text, sizeof(text), "p:kstall/call %s:0x%llx\n", path, (unsigned long long)at);
+	tracefs_instance_file_append(NULL, "uprobe_events", "-:kstall/call\n");
+	if (tracefs_instance_file_append(NULL, "uprobe_events", text) < 0)
+		ks_die("no uprobe on %s:%s: %s", path, symbol, strerror(errno));
+	call_added = true;
+}
+
+/* All, or none that suspends: of another kernel's kind it would take a wait for quota. */
+static bool add_quota(void)
+{
+	if (!add_kprobe(UNTHROTTLE))
+		return false;
+	if (has_symbol(kprobes[THROTTLE_SELF].function))
+		return add_kprobe(THROTTLE_RQ) && add_kprobe(THROTTLE_SELF);
+	return add_kprobe(THROTTLE) || add_kprobe(THROTTLE_CALL);
+}
+
+void ks_probes_add(const struct ks_options *o)
+{
+	marker_seen = add_kprobe(MARKER);
+	if (!marker_seen)
+		marker_seen = add_kprobe(ANY_WRITE);
+	else
+		add_kprobe(NULL_MARKER);
+	quota_seen = add_quota();
+	if (o->by == KS_BY_CALL)
+		add_uprobe(o->binary, o->symbol);
+}
+
+bool ks_probes_see_markers(void)
+{
+	return marker_seen;
+}
+
+void ks_probes_filter(struct tracefs_instance *in)
+{
+	tracefs_event_file_write(in, "kstall", "step", "filter", "text ~ \"kstall *\"");
+	tracefs_event_file_write(in, "kstall", "step_null", "filter", "text ~ \"kstall *\"");
+	tracefs_event_file_write(in, "kstall", "throttle", "filter", "throttled == 1");
+	tracefs_event_file_write(in, "kstall", "throttle_rq", "filter", "throttled == 1");
+}
+
+/* One that another kstall still uses stays: the kernel refuses. */
+void ks_probes_remove(void)
+{
+	char text[64];
+
+	for (size_t i = ARRAY_SIZE(kprobes); i-- > 0;) {
+		if (added[i])
+			tracefs_instance_file_append(
+				NULL, "kprobe_events",
+				ks_fmt(text, sizeof(text), "-:kstall/%s\n", kprobes[i].name));
+		added[i] = false;
+	}
+	if (call_added)
+		tracefs_instance_file_append(NULL, "uprobe_events", "-:kstall/call\n");
+	call_added = false;
+}
+
+static const struct {
+	const char *system, *module, *layer;
+} modules[] = {
+	{ "drm_sched", "drm_sched_trace", "gpu" },
+	{ "io_uring_trace", "io_uring_trace", "io_uring" },
+	{ "mm_migrate", "mm_migrate_trace", "memory" },
+	{ "iommu_trace", "iommu_trace", "iommu" },
+	{ "ib_cq", "ib_cq_trace", "rdma" },
+};
+
+void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
+	       void *priv)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		const struct ks_type *t = &ks_types[i];
+		char why[96];
+
+		if (!strcmp(t->system, "kstall"))
+			continue;
+		for (size_t m = 0; m < ARRAY_SIZE(modules); m++) {
+			if (strcmp(modules[m].system, t->system) ||
+			    tracefs_event_file_exists(NULL, t->system, t->name, "id"))
+				continue;
+			ks_fmt(why, sizeof(why), "%s %s", modules[m].module,
+			       tracefs_event_file_exists(NULL, t->system, "", "enable") ?
+			       "cannot have it on this kernel" : "is not loaded");
+			fn(priv, modules[m].layer, t->name, why);
+		}
+	}
+	if (!quota_seen)
+		fn(priv, "quota", "throttle", "no kprobe on throttle_cfs_rq(): it is in cpu");
+	if (!access("/sys/module/nvidia", F_OK))
+		fn(priv, "gpu", "nvidia",
+		   "NVIDIA's driver does not use the kernel's GPU scheduler");
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Events that we define ourselves, and those that are not to be had. */
+#ifndef KSTALL_PROBE_H
+#define KSTALL_PROBE_H
+
+#include <tracefs.h>
+
+#include "cmd/options.h"
+
+void ks_probes_add(const struct ks_options *o);
+/* Are lines written to a trace_marker, of whatever instance, seen as events of ours? */
+bool ks_probes_see_markers(void);
+void ks_probes_filter(struct tracefs_instance *in);
+void ks_probes_remove(void);
+
+/* Calls @fn for each event that cannot come here, and why. */
+void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
+	       void *priv);
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/source.h"
+
+static const struct ks_type *find_type(const char *system, const char *name)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		if (!strcmp(ks_types[i].system, system) && !strcmp(ks_types[i].name, name))
+			return &ks_types[i];
+	}
+	return NULL;
+}
+
+/* text= and buf= take the rest of the line. */
+static bool field(struct ks_event *ev, char **rest)
+{
+	char *word = *rest, *value = strchr(word, '=');
+	size_t len;
+
+	if (!value)
+		return false;
+	*value++ = '\0';
+	len = strcspn(value, strcmp(word, "text") && strcmp(word, "buf") ? " \n" : "\n");
+	*rest = value + len + (value[len] != '\0');
+	value[len] = '\0';
+	for (int i = 0; i < KS_MAX_FIELDS && ev->type->fields[i]; i++) {
+		char *end;
+
+		if (strcmp(ev->type->fields[i], word))
+			continue;
+		ev->num[i] = strtoull(value, &end, 0);
+		if (*end || end == value)
+			ev->str[i] = value;
+	}
+	return true;
+}
+
+bool ks_text_line(struct ks_engine *e, char *line)
+{
+	struct ks_event ev = { 0 };
+	unsigned long long ts, to, nr;
+	char system[32], name[64];
+	int n = 0;
+
+	if (*line == '#' || *line == '\n' || !*line)
+		return true;
+	if (sscanf(line, "lost %llu %llu %llu", &ts, &to, &nr) == 3) {
+		ks_engine_lost(e, ts, to, nr);
+		return true;
+	}
+	if (sscanf(line, "%llu %d %d %x %31[^:]:%63s %n", &ts, &ev.cpu, &ev.pid, &ev.flags, system,
+		   name, &n) < 6)
+		return false;
+	ev.ts = ts;
+	ev.type = find_type(system, name);
+	for (int i = 0; i < KS_MAX_FIELDS; i++)
+		ev.str[i] = "";
+	if (!ev.type)
+		return false;
+	for (char *rest = line + n; n && *rest;) {
+		if (!field(&ev, &rest))
+			return false;
+	}
+	ks_engine_feed(e, &ev);
+	return true;
+}
