@@ -29,11 +29,11 @@ make_card() {
 	cat >dying <<-END
 		python3 send &
 		sleep 3
-		python3 $top/tests/aer/aer.py paced 2 $card 0x40
+		python3 $top/tests/modules/aer/aer.py paced 2 $card 0x40
 		sleep 2
-		python3 $top/tests/aer/aer.py paced 6 $card 0x40
+		python3 $top/tests/modules/aer/aer.py paced 6 $card 0x40
 		sleep 2
-		python3 $top/tests/aer/aer.py inject $card 0x1000 0 0x60000001 0x0123450f 0x1 0x23456788
+		python3 $top/tests/modules/aer/aer.py inject $card 0x1000 0 0x60000001 0x0123450f 0x1 0x23456788
 		sleep 4
 		kill \$!
 	END

@@ -6,7 +6,7 @@
 # waits for it, 40 times; its ring is busy with another client in the one case, in the other each job
 # waits for one of `loader` on ring mock1.
 make_loads() {
-	local gpu=$top/tests/drm_sched/gpu i
+	local gpu=$top/tests/modules/drm_sched/gpu i
 
 	for i in trainer neighbour loader compositor; do ln -s "$gpu" $i; done
 	ln -s "$top"/tools/*.bt .

@@ -9,8 +9,8 @@ make_rdma() {
 
 	modprobe -a ib_uverbs rdma_rxe
 	ln -s "$(command -v ib_write_bw)" trainer
-	ln -s "$top"/tests/ib_cq/verbs loader
-	ln -s "$top"/tests/ib_cq/link "$top"/tests/ib_cq/retries.so .
+	ln -s "$top"/tests/modules/ib_cq/verbs loader
+	ln -s "$top"/tests/modules/ib_cq/link "$top"/tests/modules/ib_cq/retries.so .
 	ln -s "$top"/tools/*.bt "$top"/tools/ibv-offsets .
 	./link up
 	modprobe mock_ib peer=rxe1

@@ -43,7 +43,7 @@ make_jobs() {
 		bs=256k
 		end_fsync=1
 	END
-	ln -s "$top/tests/io_uring/uring" small-ring
+	ln -s "$top/tests/modules/io_uring/uring" small-ring
 	ln -s "$top"/tools/*.bt .
 }
 

@@ -13,7 +13,7 @@ before_the_crash() {
 	title "kstall recorder: the node crashed, and nobody had watched. What happened before?"
 	slow_disk
 	modprobe mock_gpu timeout_ms=2000 reset_ms=100
-	ln -s "$top/tests/drm_sched/gpu" trainer
+	ln -s "$top/tests/modules/drm_sched/gpu" trainer
 	cat >train <<-'END2'
 		dd if=/dev/zero of=/dev/ks_slow bs=64k count=20 conv=fsync 2>/dev/null
 		./trainer entity 2 1 run 1000 once flags h job 0 await 0 60000 >/dev/null

@@ -8,7 +8,7 @@
 make_loads() {
 	local knob
 
-	ln -s "$top/tests/mm_migrate/mm" trainer
+	ln -s "$top/tests/modules/mm_migrate/mm" trainer
 	ln -s trainer cache
 	ln -s "$top"/tools/*.bt .
 	for knob in scan_delay_ms scan_period_min_ms; do

@@ -2,7 +2,7 @@
 # What tests of one module's events share, on top of lib.sh. The test sets MODULE and SYSTEM.
 
 # shellcheck source=lib.sh
-. ../lib.sh
+. ../../lib.sh
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"

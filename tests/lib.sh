@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# What test scripts use. A test is tests/<dir>/test_<name>.sh:
+# What test scripts use. A test is tests/<group>/<dir>/test_<name>.sh, and is called <dir>/<name>:
 #
 #	#!/usr/bin/env bash
 #	# description: what it protects, in one line
 #	# timeout: 600                     (seconds, default 300)
 #	# requires: fio module:null_blk /sys/kernel/btf/vmlinux
 #	# once: it asks the tree            (why one kernel is enough for vm/run)
-#	. ../lib.sh
+#	. ../../lib.sh
 #	plan 2
 #	load io_uring_trace
 #	t_eq "status says unused" "$(status_field io_uring_trace event io_uring_req_done users)" 0
 #	t_ok "fio works" fio --name=x …
 #
-# It runs in its own directory, as root, started by ../run.sh, which counts the results against the plan, and the kernel's
+# It runs in its own directory, as root, started by run.sh, which counts the results against the plan, and the kernel's
 # log and modules left loaded against the test. No test may depend on how fast the machine is.
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -132,17 +132,17 @@ interrupt() {
 # --- modules ---
 
 # our_modules: all that this tree has, one a line; for tests in a directory of their own
-our_modules() { printf '%s\n' ../../*_trace/Kbuild | cut -d/ -f3; }
+our_modules() { (cd "$tests/.." && printf '%s\n' *_trace/Kbuild | cut -d/ -f1); }
 
 # system_of MODULE: what its events are filed under
-system_of() { sed -n 's/^#define TRACE_SYSTEM //p' "../../$1/$1_events.h"; }
+system_of() { sed -n 's/^#define TRACE_SYSTEM //p' "$tests/../$1/$1_events.h"; }
 
 is_loaded() { grep -q "^$1 " /proc/modules; }
 
 # ko_of MODULE: where this tree has it; nothing if it is the kernel's
 ko_of() {
 	local ko
-	for ko in "$tests"/{..,.}/*/"$1.ko"; do
+	for ko in "$tests"/{..,*}/*/"$1.ko"; do
 		[ ! -e "$ko" ] || { echo "$ko"; return; }
 	done
 }

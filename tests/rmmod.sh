@@ -5,7 +5,7 @@
 # which is most of them because it is quick.
 one_round() {
 	local enabling=
-	insmod "../../$MODULE/$MODULE.ko" || return
+	insmod "../../../$MODULE/$MODULE.ko" || return
 	case $(($1 % 6)) in
 	0) ev_enable "$SYSTEM" ;;
 	2) ev_enable "$SYSTEM" 2>/dev/null & enabling=$! ;;

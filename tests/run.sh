@@ -21,14 +21,20 @@ kmemleak=/sys/kernel/debug/kmemleak
 
 list() {
 	local file name
-	for file in */test_*.sh; do
+	for file in */*/test_*.sh; do
 		[ -e "$file" ] || continue
-		name=${file%.sh} name=${name/\/test_//}
+		name=${file%.sh} name=${name#*/} name=${name/\/test_//}
 		case $name in "${1-}"*) echo "$name" ;; esac
 	done
 }
 
 # Little is forked here: in an emulated guest a process costs a tenth of a second.
+
+# script_of DIR/NAME: sets script to where it is, in whatever group
+script_of() {
+	local found=(*/"${1%%/*}/test_${1#*/}.sh")
+	script=${found[0]}
+}
 
 # read_header SCRIPT: sets timeout, requires, provokes and known from the comments it begins with
 read_header() {
@@ -225,7 +231,7 @@ check_kernel() {
 run_one() {
 	local name=$1 script modules lacks timeout requires provokes known
 	local planned='' results=0 failures=0 skips=0 status='' reason='' lost=''
-	script=${name%%/*}/test_${name#*/}.sh
+	script_of "$name"
 	read_header "$script"
 	reported+=$provokes$known
 	timeout=$((timeout * KSTALL_TIME_SCALE))

@@ -13,7 +13,7 @@ make_step() {
 	for setting in size=64 irqmode=2 completion_nsec=10000000 submit_queues=1 power=1; do
 		echo "${setting#*=}" >"$dir/${setting%%=*}"
 	done
-	ln -s "$top/tests/why/trainer" "$top/kstall/kstall" .
+	ln -s "$top/tests/program/why/trainer" "$top/kstall/kstall" .
 	cat >train <<-'END'
 		fast=gpu_running=20000+pipe=2000
 		save=$fast+fsync

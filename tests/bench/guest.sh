@@ -232,7 +232,7 @@ bench_map() {
 bench_notifier() {
 	modprobe mock_mm
 	subject notifier mm_migrate_trace mm_migrate mm_migrate_mmu_notifier_wait wait_ns __mmu_notifier_invalidate_range_start \
-		./timed "$N" sh -c "../mm_migrate/mm map 1 notify 0 list 0 storm 1 $N unnotify >/dev/null"
+		./timed "$N" sh -c "../modules/mm_migrate/mm map 1 notify 0 list 0 storm 1 $N unnotify >/dev/null"
 	kstall_cases
 	rmmod mm_migrate_trace
 	today_cases __mmu_notifier_invalidate_range_start
@@ -251,7 +251,7 @@ bench_job() {
 		run=drm_run_job end=drm_sched_process_job key=args-\>fence
 	fi
 	subject job drm_sched_trace drm_sched drm_sched_job_complete run_ns drm_sched_entity_push_job \
-		./timed "$N" sh -c "../drm_sched/gpu entity 2 1 run 0 ${jobs[*]} >/dev/null"
+		./timed "$N" sh -c "../modules/drm_sched/gpu entity 2 1 run 0 ${jobs[*]} >/dev/null"
 	kstall_cases
 	rmmod drm_sched_trace
 	with_bpftrace tracepoints "tracepoint:gpu_scheduler:$run { @s[$key] = nsecs; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Which code is broken, how often, and which tests should notice. Host tests take seconds and run first; "counters" among them is
-../fleet/counters.py, "fleet" ../fleet/run without a Prometheus, "top" golden/top on this machine. The others are prefixes for
+../program/fleet/counters.py, "fleet" ../program/fleet/run without a Prometheus, "top" golden/top on this machine. The others are prefixes for
 ../vm/run, each a guest of its own, the likeliest first.
 """
 
@@ -66,7 +66,7 @@ def tests_of(tree, area, file):
     if area != "tools":
         return AREAS[area].host, AREAS[area].guest
     tool, found = os.path.basename(file)[:-3], []
-    for path in sorted(glob.glob(f"{tree}/tests/*/test_*.sh")):
+    for path in sorted(glob.glob(f"{tree}/tests/*/*/test_*.sh")):
         with open(path, encoding="utf-8") as f:
             text = f.read()
         test = re.sub(r".*/(\w+)/test_(\w+)\.sh$", r"\1/\2", path)

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# description: Documentation/events.md is what the code says, and scripts/events-doc sees when a comment and its code part
+# once: it asks the tree
+# host: it asks the tree
+# tier1: 6.12
+. ../../lib.sh
+plan 8
+
+cd ../../..
+work=$(mktemp -d)
+at_exit rm -rf "$work"
+
+scripts/events-doc >"$work/events.md" 2>"$work/complaints"
+t_eq "no complaints" "$? $(cat "$work/complaints")" "0 "
+t_eq "Documentation/events.md is up to date (scripts/events-doc >Documentation/events.md)" \
+	"$(diff Documentation/events.md "$work/events.md")" ""
+t_eq "every event is in it" "$(grep -c '^### ' "$work/events.md")" "$(cat ./*_trace/*_events.h | grep -c '^KSTALL_TRACE_EVENT(')"
+
+# complaint SED: what it says of the header so changed
+complaint() {
+	mkdir -p "$work/tree/scripts" "$work/tree/include" "$work/tree/io_uring_trace"
+	cp scripts/events-doc "$work/tree/scripts"
+	cp -r include/kstall "$work/tree/include"
+	sed "$1" io_uring_trace/io_uring_trace_events.h >"$work/tree/io_uring_trace/io_uring_trace_events.h"
+	"$work/tree/scripts/events-doc" 2>&1 >/dev/null | sed 's/.*_events\.h: //'
+}
+t_eq "a field without a doc line" "$(complaint '/^ \* @wq_ns:/d')" "io_uring_req_done: field 'wq_ns' has no doc line"
+t_eq "a doc line without a field" "$(complaint 's/@wq_ns:/@wk_ns:/')" \
+	"$(printf "io_uring_req_done: %s\n" "field 'wq_ns' has no doc line" "documented field 'wk_ns' does not exist")"
+t_eq "an argument more than the comment has" "$(complaint 's/Arguments: 0, user_data, pending_reqs,/Arguments: 0, user_data,/')" \
+	"io_uring_wq_punt: the comment has 4 arguments, TP_PROTO() 5"
+t_eq "no word on its reach" "$(complaint '/^ \* Reach: requests submitted after enabling; of/s/Reach: //')" \
+	"io_uring_wq_punt: no 'Reach:' in its comment"
+t_eq "an event without a comment" "$(complaint '/^\/\*\*$/{N;/io_uring_wq_punt -/s/^\/\*\*/\/*/}')" \
+	"io_uring_wq_punt: has no comment"

@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+counters.py METRICS_TEST: kstall metrics fed with files as the kernel writes them: what it makes of them, and that
+neither a storm of names nor damaged files make more than 300 series or one that falls. Prints TAP.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import tap  # noqa: E402
+
+program = sys.argv[1]
+top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+
+
+def events():
+    """(system, event, has a device, cause, duration, count), from the program's table"""
+    text = open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()
+    systems = dict(re.findall(r'#define (\w+) "(\w+)", "\w+_trace"', text))
+    for group, name, rest in re.findall(r'EVENT\((\w+), "(\w+)",(.*?)\),\n', text, re.S):
+        def field(key):
+            found = re.search(rf'\.{key} = "(\w+)"', rest)
+            return found[1] if found else None
+        yield systems[group], name, ".dev = true" in rest, field("cause"), field("ns"), field("count")
+
+
+EVENTS = list(events())
+LAYERS = dict(re.findall(r'EVENT\(\w+, "(\w+)",\s*"(\w+)"', open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()))
+STRINGS = {"driver", "ring", "error", "callback_module", "caller_module"}
+
+
+def hist(event, rows, dropped=0):
+    """@rows: (dev, cause, log2, hits, sum)"""
+    _, _, dev, cause, ns, many = event
+    out = ["# event histogram", "#", "# trigger info: hist:keys=x:vals=hitcount:sort=hitcount:size=1024 [active]", "#", ""]
+    for d, c, log2, hits, total in rows:
+        keys = []
+        if dev:
+            keys.append(f"dev: {d:<50}")
+        if cause:
+            keys.append(f"{cause}: {c:<50}" if cause in STRINGS else f"{cause}: {c:>10}")
+        if ns:
+            keys.append(f"{ns}: ~ 2^{log2:<2}")
+        line = "{ " + ", ".join(keys) + f" }} hitcount: {hits:>10}"
+        out.append(line + (f"  {ns or many}: {total:>10}" if ns or many else ""))
+    return "\n".join(out + ["", "Totals:", "    Hits: 1", f"    Entries: {len(rows)}", f"    Dropped: {dropped}", ""])
+
+
+def write(directory, files):
+    os.makedirs(directory, exist_ok=True)
+    for name, text in files.items():
+        with open(os.path.join(directory, name), "wb") as f:
+            f.write(text if isinstance(text, bytes) else text.encode())
+
+
+def run(*arguments):
+    p = subprocess.run([program, *arguments], capture_output=True, timeout=300)
+    assert p.returncode == 0, (p.returncode, p.stderr)
+    return p.stdout.decode(errors="replace")
+
+
+def samples(page):
+    return dict(line.rsplit(" ", 1) for line in page.splitlines() if line and not line.startswith("#"))
+
+
+def lint(page):
+    p = subprocess.run(["promtool", "check", "metrics"], input=page.encode(), capture_output=True)
+    return (p.stdout + p.stderr).decode()
+
+
+STATUS = """module {0} version=1.2 recorder=off clamped=0 now_mono_ns=5
+{1}hook a kind=pair target=x state=armed hits=9 missed=2 recursed=1 last_loss_mono_ns=0 bytes=0
+hook b kind=pair target=y state=armed hits=9 missed=40 recursed=0 last_loss_mono_ns=0 bytes=0
+table t state=allocated capacity=9 in_use=3 high_water=9 dropped=4 evicted=5 evicted_oldest_ns=0 unmatched=0
+reach {2}
+"""
+
+
+def status(module, state="armed", reach="everything"):
+    system = {"aer_trace": "aer", "drm_sched_trace": "drm_sched", "ib_cq_trace": "ib_cq", "mm_migrate_trace": "mm_migrate"}.get(module, module)
+    lines = "".join(f"event {e[1]} users=1 state={state} min_ns=0 suppressed=3\n" for e in EVENTS if e[0] == system)
+    return STATUS.format(module, lines, reach)
+
+
+def known(work):
+    disk = next(e for e in EVENTS if e[1] == "io_uring_block_rq")
+    aer = next(e for e in EVENTS if e[1] == "aer_correctable")
+    write(f"{work}/known", {
+        "io_uring_trace.io_uring_block_rq.hist": hist(disk, [("nvme0n1", 1, 10, 3, 3001), ("nvme0n1", 1, 11, 4, 8000), ("nvme0n1", 0, 31, 1, 2000000000)], 7),
+        "io_uring_trace.status": status("io_uring_trace"), "iommu_trace.status": status("iommu_trace", reach="translated devices: 0 of 9 (identity)"),
+        "aer.aer_correctable.hist": hist(aer, [("0000:01:00.0", 'a"b\\c', 0, 2, 500)]),
+    })
+    page = run(f"{work}/known")
+    got = samples(page)
+    want = {
+        'kstall_events_total{layer="disk",event="io_uring_block_rq",device="nvme0n1",cause="1"}': "7",
+        'kstall_stall_seconds_total{layer="disk",event="io_uring_block_rq",device="nvme0n1",cause="1"}': "0.000011001",
+        'kstall_stall_seconds_total{layer="disk",event="io_uring_block_rq",device="nvme0n1",cause="0"}': "2.000000000",
+        'kstall_io_uring_block_rq_seconds_bucket{le="0.000001024"}': "3",
+        'kstall_io_uring_block_rq_seconds_bucket{le="0.000032768"}': "7",
+        'kstall_io_uring_block_rq_seconds_bucket{le="1.073741824"}': "7",
+        'kstall_io_uring_block_rq_seconds_bucket{le="+Inf"}': "8",
+        "kstall_io_uring_block_rq_seconds_count": "8", "kstall_io_uring_block_rq_seconds_sum": "2.000011001",
+        'kstall_events_total{layer="pcie",event="aer_correctable",device="0000:01:00.0",cause="a\\"b\\\\c"}': "500",
+        'kstall_lost_events_total{module="io_uring_trace",reason="missed"}': "42",
+        'kstall_lost_events_total{module="io_uring_trace",reason="evicted"}': "5",
+        'kstall_lost_events_total{module="io_uring_trace",reason="table_full"}': "7",
+        'kstall_module_info{module="io_uring_trace",version="1.2"}': "1",
+        'kstall_reach{layer="disk",state="armed"}': "1", 'kstall_reach{layer="iommu",state="silent"}': "1",
+        'kstall_reach{layer="dma_map",state="armed"}': "1",
+        'kstall_reach{layer="tlb",state="not_loaded"}': "1",
+    }
+    wrong = {k: got.get(k) for k, v in want.items() if got.get(k) != v}
+    tap.result(not wrong, "what the kernel counted is what comes out", wrong)
+    tap.result(not lint(page), "promtool has nothing to say", lint(page))
+    more = run("--openmetrics", f"{work}/known")
+    tap.result(more.endswith("# EOF\n") and "# TYPE kstall_events counter" in more and samples(more).keys() == got.keys(), "OpenMetrics has the same", "")
+
+
+def storm(work):
+    rand = random.Random(3)
+    passes = []
+    for i in range(4):
+        files = {}
+        for event in EVENTS:
+            rows = [(f"dev{rand.randrange(40 * (i + 1))}", f"c{n}" if event[3] in STRINGS else n, rand.randrange(40), 3 + i, 100 * (i + 1)) for n in range(60)]
+            # what was there in the pass before is still there, and not less
+            files[f"{event[0]}.{event[1]}.hist"] = hist(event, (rows0.setdefault(event[1], []) if i else rows0.setdefault(event[1], rows)) + (rows if i else []))
+            if i:
+                rows0[event[1]] = rows0[event[1]] + rows
+        for module in "aer_trace", "drm_sched_trace", "ib_cq_trace", "io_uring_trace", "iommu_trace", "mm_migrate_trace":
+            files[f"{module}.status"] = status(module)
+        write(f"{work}/storm{i}", files)
+        passes.append(f"{work}/storm{i}")
+    with open(f"{work}/jobs", "w", encoding="utf-8") as f:
+        f.writelines(f"slurm_job_id={n}\n" for n in range(100))
+    pages = [samples(run("--jobs", f"file:{work}/jobs", *passes[:i + 1])) for i in range(4)]
+    tap.result(all(200 < len(p) <= 300 for p in pages), "a storm of names makes 300 series at most", [len(p) for p in pages])
+    print("# series:", *(len(p) for p in pages))
+    fallen = [k for a, b in zip(pages, pages[1:]) for k in a if k.split("{")[0].endswith(("_total", "_bucket", "_sum", "_count")) and "cpu" not in k
+              and float(b.get(k, -1)) < float(a[k])]
+    tap.result(not fallen, "none of them falls or goes", fallen)
+    tap.result(int(pages[3]["kstall_folded_series_total"]) > 1000, "what has no series of its own is counted", pages[3].get("kstall_folded_series_total"))
+    got, want = {}, {}
+    for key, value in pages[3].items():
+        if key.startswith("kstall_events_total"):
+            layer = key.split('"')[1]
+            got[layer] = got.get(layer, 0) + int(value)
+    for event in EVENTS:
+        layer = LAYERS[event[1]]
+        want[layer] = want.get(layer, 0) + sum(row[4] if event[5] else row[3] for row in rows0[event[1]])
+    tap.result(got == want, "none of its events is missing in its layer", (got, want))
+    tap.result(sum(k.startswith("kstall_job_info") for k in pages[3]) == 8 and pages[3]["kstall_jobs_left_out"] == "92", "eight jobs, and how many are left out", "")
+    tap.result(not lint(run(*passes)), "promtool has nothing to say of it", "")
+
+
+rows0 = {}
+
+
+def damaged(work):
+    rand = random.Random(5)
+    whole = {f"{e[0]}.{e[1]}.hist": hist(e, [("d", "1" if e[3] in STRINGS else 1, 9, 5, 50)] * 3) for e in EVENTS}
+    whole["aer_trace.status"] = status("aer_trace")
+    bad = ""
+    for i in range(30):
+        files = {}
+        for name, text in whole.items():
+            raw = bytearray(text.encode())
+            for _ in range(8):
+                raw[rand.randrange(len(raw))] = rand.randrange(1, 256)
+            files[name] = bytes(raw[:rand.randrange(len(raw))]) if rand.random() < 0.3 else bytes(raw)
+        write(f"{work}/damaged{i}", files)
+        page = run(f"{work}/damaged{i}")
+        bad += lint(page) + "".join(c for c in page if not " " <= c <= "~" and c != "\n")
+    tap.result(not bad, "damaged files do not damage the page", bad)
+
+
+def jobs(work):
+    for path in "a/system.slice/slurmstepd.scope/job_17/step_0/user", "a/slurm/uid_1000/job_4/step_batch/job_9", "a/job_x", "p/ml_trainer-3_0a-1b", \
+            "p/ml_web-7d9f8b6c5-x2bcd_77", "p/kube-system_proxy_1", "p/rubbish":
+        os.makedirs(f"{work}/{path}")
+    def info(source):
+        return sorted(re.sub(r'slot="\d",', "", k) for k in samples(run("--jobs", source, "/nonexistent")) if k.startswith("kstall_job_info"))
+    tap.result(info(f"slurm:{work}/a") == ['kstall_job_info{workload="slurm/17",slurm_job_id="17",pod="",namespace=""}',
+                                       'kstall_job_info{workload="slurm/4",slurm_job_id="4",pod="",namespace=""}'], "Slurm's jobs are found by their cgroups", info(f"slurm:{work}/a"))
+    tap.result([k.split('"')[1] for k in info(f"kubernetes:{work}/p")] == ["ml/trainer", "ml/web-7d9f8b6c5"], "pods by kubelet's directories, replicas are one workload", info(f"kubernetes:{work}/p"))
+    tap.result(info("command:echo workload=w pod=p; echo bad") == ['kstall_job_info{workload="w",slurm_job_id="",pod="p",namespace=""}'], "jobs by a command", "")
+    run("--jobs", f"command:sleep 60 >/dev/null 2>&1 & echo $! >{work}/left; echo workload=w", "/nonexistent")
+    with open(f"{work}/left", encoding="utf-8") as f:
+        left = f"/proc/{f.read().strip()}/stat"
+    for _ in range(100):
+        state = open(left, encoding="utf-8").read().split()[2] if os.path.exists(left) else "gone"
+        if state in ("gone", "Z"):
+            break
+        time.sleep(0.1)
+    tap.result(state in ("gone", "Z"), "nothing is left of a command that has ended", state)
+    for what, source in ("fails", "command:echo workload=w; exit 3"), ("never ends", "command:sleep 60"), \
+            ("closes its output and never ends", "command:echo workload=w; exec >&-; sleep 60"), ("never stops", "command:yes workload=w"), ("is missing", "file:/nonexistent"):
+        got = samples(run("--jobs", source, "/nonexistent"))
+        tap.result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is told", got.get("kstall_job_source_up"))
+
+
+with tempfile.TemporaryDirectory() as work:
+    known(work)
+    storm(work)
+    damaged(work)
+    jobs(work)
+tap.end()

@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+mkdat.py [--instances] [--about FILE] TEXT...: makes NAME.dat, a recording in trace-cmd's format (version 6), of each NAME.txt, in
+the current directory. The text is that of kstall/engine_test, an event a line:
+
+    TIME CPU PID FLAGS SYSTEM:EVENT FIELD=VALUE ...
+    lost FROM TO NR        so many events are missing between two that one CPU has at these times
+
+Formats of kstall's own events come from tests/modules/abi/*.fields: the program is tested with the layout that users get. A field
+that a line leaves out has a value that no line gives, so that a program that reads the wrong field is found out.
+
+--instances puts the events of each module into a buffer of its own, kstall-MODULE, as the flight recorder has them, and markers
+into each of these. --about FILE appends what a copy of the recorder says of itself.
+"""
+
+import argparse
+import glob
+import os
+import re
+import struct
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+TOP = os.path.join(HERE, "../../..")
+PAGE = 4096
+PAGE_HEADER = 16                        # time stamp, size
+MISSED, MISSED_STORED = 1 << 31, 1 << 30   # flags of the size, kernel/trace/ring_buffer.c
+TIME_BITS = 27                          # of an event's header: time since the event before it
+SMALL = 28                              # words; what is longer has its length in a word of its own
+UNSET = 0x5f5f5f5f5f5f5f5f              # of numbers that a line leaves out
+OPTION_BUFFER, OPTION_TRACECLOCK = 3, 4
+
+# Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls}.h of Linux
+# 6.12 and print in kernel/trace/trace_entries.h; offsets follow from the types. kstall's probes are what
+# kstall/trace/probe.c writes into kprobe_events.
+COMM = "char {}[16]"
+KERNEL = {
+    "sched:sched_switch": (COMM.format("prev_comm"), "pid_t prev_pid", "int prev_prio", "long prev_state",
+                           COMM.format("next_comm"), "pid_t next_pid", "int next_prio"),
+    "sched:sched_waking": (COMM.format("comm"), "pid_t pid", "int prio", "int target_cpu"),
+    "sched:sched_wakeup_new": (COMM.format("comm"), "pid_t pid", "int prio", "int target_cpu"),
+    "sched:sched_process_exec": ("__data_loc char[] filename", "pid_t pid", "pid_t old_pid"),
+    "sched:sched_process_exit": (COMM.format("comm"), "pid_t pid", "int prio"),
+    "task:task_newtask": ("pid_t pid", COMM.format("comm"), "unsigned long clone_flags", "short oom_score_adj"),
+    "raw_syscalls:sys_enter": ("long id", "unsigned long args[6]"),
+    "raw_syscalls:sys_exit": ("long id", "long ret"),
+    "ftrace:print": ("unsigned long ip", "char buf[]"),
+    "kstall:step": ("unsigned long __probe_ip", "__data_loc char[] text"),
+    "kstall:call": ("unsigned long __probe_ip",),
+    "kstall:throttle": ("unsigned long __probe_ip", "u64 rq"),
+    "kstall:unthrottle": ("unsigned long __probe_ip", "u64 rq"),
+}
+SIZES = {"short": 2, "int": 4, "pid_t": 4, "long": 8, "unsigned long": 8, "u64": 8, "__data_loc char[]": 4}
+PRINT_ID = 5                            # ftrace's own numbers are fixed
+
+
+def die(why):
+    sys.exit(f"mkdat.py: {why}")
+
+
+class Field:
+    """A line of a format file, and how to put a value there."""
+
+    def __init__(self, declaration, offset, size, signed):
+        self.declaration, self.offset, self.size, self.signed = declaration, offset, size, signed
+        self.name = re.search(r"(\w+)(\[\w*\])?$", declaration)[1]
+        self.dynamic = declaration.startswith("__data_loc")
+        self.text = declaration.startswith("char ")
+        self.array = "[" in declaration and not self.text and not self.dynamic
+
+    def line(self):
+        return f"\tfield:{self.declaration};\toffset:{self.offset};\tsize:{self.size};\tsigned:{int(self.signed)};\n"
+
+    def put(self, data, value):
+        if self.dynamic or (self.text and not self.size):
+            # The string lies behind the fields; ftrace's markers end in a new line.
+            text = (value or "?").encode() + (b"\0" if self.dynamic else b"\n\0")
+            if self.dynamic:
+                struct.pack_into("<I", data, self.offset, len(text) << 16 | len(data))
+            data += text
+        elif self.text:
+            text = ("?" + self.name if value is None else value).encode()
+            if len(text) >= self.size:
+                die(f"{value} does not fit into {self.declaration}")
+            data[self.offset:self.offset + len(text)] = text
+        elif not self.array:
+            number = UNSET if value is None else int(value, 0)
+            mask = (1 << 8 * self.size) - 1
+            if value is not None and not -(mask >> 1) - 1 <= number <= mask:
+                die(f"{value} does not fit into {self.declaration}")
+            data[self.offset:self.offset + self.size] = (number & mask).to_bytes(self.size, "little")
+
+
+class Event:
+    """What a format file has."""
+
+    COMMON = ("unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;",
+              "unsigned char common_flags;\toffset:2;\tsize:1;\tsigned:0;",
+              "unsigned char common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;",
+              "int common_pid;\toffset:4;\tsize:4;\tsigned:1;")
+
+    def __init__(self, system, name, fields):
+        self.system, self.name, self.fields, self.id = system, name, fields, 0
+        self.size = max(f.offset + f.size for f in fields)
+
+    def format(self):
+        """Printed as FIELD=VALUE, in the order of the fields."""
+        shown = [f for f in self.fields if f.text or not (f.array or f.dynamic)]
+        fmt = " ".join(f"{f.name}=%{'s' if f.text else 'll' * (f.size == 8) + 'ud'[f.signed]}" for f in shown)
+        args = "".join(f", REC->{f.name}" for f in shown)
+        return (f"name: {self.name}\nID: {self.id}\nformat:\n" + "".join(f"\tfield:{c}\n" for c in self.COMMON) + "\n" +
+                "".join(f.line() for f in self.fields) + f"\nprint fmt: \"{fmt}\"{args}\n").encode()
+
+    def record(self, pid, flags, values):
+        data = bytearray(self.size)
+        struct.pack_into("<HBBi", data, 0, self.id, flags, 0, pid)
+        unknown = set(values) - {f.name for f in self.fields}
+        if unknown:
+            die(f"{self.system}:{self.name} has no {', '.join(sorted(unknown))}")
+        for field in self.fields:
+            field.put(data, values.get(field.name))
+        return bytes(data.ljust((len(data) + 3) // 4 * 4, b"\0"))
+
+
+def kernel_event(key, declarations):
+    fields, at = [], 8
+    for declaration in declarations:
+        kind, _, name = declaration.rpartition(" ")
+        many = re.search(r"\[(\d*)\]$", name)
+        one = 1 if kind == "char" else SIZES[kind]
+        size = one * int(many[1] or 0) if many else one
+        at = (at + one - 1) // one * one
+        fields.append(Field(declaration, at, size, not kind.startswith(("u", "char"))))
+        at += size
+    return Event(*key.split(":"), fields)
+
+
+def module_events(path):
+    """Of tests/modules/abi/MODULE.fields."""
+    module = os.path.basename(path)[:-len(".fields")]
+    with open(f"{TOP}/{module}/{module}_events.h", encoding="utf-8") as f:
+        system = re.search(r"^#define TRACE_SYSTEM (\w+)", f.read(), re.M)[1]
+    found = {}
+    with open(path, encoding="utf-8") as f:
+        for line in f:
+            if not line.startswith("\t"):
+                name = line.strip()
+                continue
+            declaration, offset, size = re.match(r"\tfield:(.+?);\toffset:(\d+);\tsize:(\d+);", line).groups()
+            found.setdefault(name, []).append(Field(declaration, int(offset), int(size), "signed:1" in line))
+    return [Event(system, name, fields) for name, fields in found.items()]
+
+
+def all_events():
+    events = [kernel_event(*item) for item in KERNEL.items()]
+    for path in sorted(glob.glob(f"{TOP}/tests/modules/abi/*.fields")):
+        events += module_events(path)
+    for i, event in enumerate(events):
+        event.id = PRINT_ID if event.name == "print" else 100 + i
+    return {f"{e.system}:{e.name}": e for e in events}
+
+
+def values_of(rest):
+    """As engine_test has it: text= and buf= take the rest of the line."""
+    values = {}
+    while rest:
+        key, found, rest = rest.partition("=")
+        if not found:
+            die(f"no value: {key}")
+        if key in ("text", "buf"):
+            values[key] = rest
+            break
+        values[key], _, rest = rest.partition(" ")
+    return values
+
+
+def read_text(path, events):
+    """The records, as (time, CPU, event, bytes), and what is lost, as {(from, to): number}."""
+    records, lost = [], {}
+    with open(path, encoding="utf-8") as f:
+        for nr, line in enumerate(f, 1):
+            line = line.rstrip("\n")
+            if not line or line.startswith("#"):
+                continue
+            words = line.split(" ")
+            if words[0] == "lost":
+                lost[int(words[1]), int(words[2])] = int(words[3])
+                continue
+            ts, cpu, pid, flags, key, *rest = line.split(" ", 5)
+            if key not in events:
+                die(f"{path}:{nr}: no event {key}")
+            if records and int(ts) <= records[-1][0]:
+                # the order of events at the same time on several CPUs is the program's choice
+                die(f"{path}:{nr}: not later than the line before it")
+            data = events[key].record(int(pid), int(flags, 16), values_of("".join(rest)))
+            records.append((int(ts), int(cpu), events[key], data))
+    return records, lost
+
+
+def page(ts, data, missed):
+    size = len(data)
+    if missed:
+        data += struct.pack("<Q", missed)
+        size |= MISSED | MISSED_STORED
+    return (struct.pack("<QQ", ts, size) + data).ljust(PAGE, b"\0")
+
+
+def entry(delta, data):
+    """A record with its header, and a longer time in front of it."""
+    before = b""
+    if delta >> TIME_BITS:
+        before = struct.pack("<II", 30 | (delta & ((1 << TIME_BITS) - 1)) << 5, delta >> TIME_BITS)
+        delta = 0
+    words = len(data) // 4
+    if words <= SMALL:
+        return before + struct.pack("<I", words | delta << 5) + data
+    return before + struct.pack("<II", delta << 5, len(data) + 4) + data
+
+
+def pages(records, lost):
+    """A CPU's pages; a new one begins after a loss, too."""
+    out, data, begin, last, missed = b"", b"", None, None, 0
+    for ts, data_of in records:
+        gap = lost.pop((last, ts), 0)
+        new = entry(ts - (last or ts), data_of)
+        if data and (gap or PAGE_HEADER + len(data) + len(new) + 8 > PAGE):
+            out += page(begin, data, missed)
+            data = b""
+        if not data:
+            begin, missed, new = ts, gap, entry(0, data_of)
+        data += new
+        last = ts
+    return out + page(begin, data, missed) if data else out
+
+
+HEADER_PAGE = (f"\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+               f"\tfield: int overwrite;\toffset:8;\tsize:1;\tsigned:1;\n"
+               f"\tfield: char data;\toffset:16;\tsize:{PAGE - PAGE_HEADER};\tsigned:1;\n").encode()
+HEADER_EVENT = (b"# compressed entry header\n\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n\n"
+                b"\tpadding     : type == 29\n\ttime_extend : type == 30\n\ttime_stamp : type == 31\n\tdata max type_len  == 28\n")
+CLOCK = b"local global counter uptime perf [mono] mono_raw boot\n\0"
+
+
+def head(events):
+    """Everything before the number of CPUs."""
+    systems = {}
+    for event in events.values():
+        systems.setdefault(event.system, []).append(event.format())
+
+    def formats(of):
+        return struct.pack("<I", len(of)) + b"".join(struct.pack("<Q", len(f)) + f for f in of)
+
+    out = b"\x17\x08\x44tracing6\0" + b"\0" + b"\x08" + struct.pack("<I", PAGE)     # little-endian, long has 8 bytes
+    for name, text in ((b"header_page", HEADER_PAGE), (b"header_event", HEADER_EVENT)):
+        out += name + b"\0" + struct.pack("<Q", len(text)) + text
+    out += formats(systems.pop("ftrace")) + struct.pack("<I", len(systems))
+    for system, of in systems.items():
+        out += system.encode() + b"\0" + formats(of)
+    return out + struct.pack("<IIQ", 0, 0, 0)       # no kallsyms, printk_formats, saved_cmdlines
+
+
+def options(buffers):
+    out = b"options  \0" + struct.pack("<HI", OPTION_TRACECLOCK, len(CLOCK)) + CLOCK
+    for name, at in buffers:
+        data = struct.pack("<Q", at) + name.encode() + b"\0"
+        out += struct.pack("<HI", OPTION_BUFFER, len(data)) + data
+    return out + struct.pack("<H", 0)
+
+
+def padded(data):
+    return data.ljust((len(data) + PAGE - 1) // PAGE * PAGE, b"\0")
+
+
+def buffer(out, per_cpu):
+    """A table of where each CPU's pages are, and these."""
+    out += b"flyrecord\0"
+    at = len(padded(out + b"\0" * 16 * len(per_cpu)))
+    for data in per_cpu:
+        out += struct.pack("<QQ", at, len(data))
+        at += len(data)
+    return padded(out) + b"".join(per_cpu)
+
+
+def write(path, events, records, lost, instances, about):
+    def buffer_of(event):
+        return "kstall-" + event.system.removesuffix("_trace") if instances and event.system != "ftrace" else ""
+
+    names = sorted({buffer_of(r[2]) for r in records} - {""})
+    cpus = max(r[1] for r in records) + 1
+
+    def content(name):
+        own = [r for r in records if buffer_of(r[2]) in (name, "")] if name or not instances else []
+        return [pages([(r[0], r[3]) for r in own if r[1] == cpu], lost) for cpu in range(cpus)]
+
+    out = head(events) + struct.pack("<I", cpus)
+    at = len(out)
+    out = buffer(out + options([(name, 0) for name in names]), content(""))
+    begins = []
+    for name in names:
+        begins.append(len(out))
+        out = buffer(out, content(name))
+    table = options(zip(names, begins))
+    out = out[:at] + table + out[at + len(table):]
+    if lost:
+        die(f"no CPU has two events one after the other at {sorted(lost)}")
+    if about is not None:
+        out += about + struct.pack("<Q8s", len(about), b"kstall1\n")
+    with open(path, "wb") as f:
+        f.write(out)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--instances", action="store_true")
+    parser.add_argument("--about", type=argparse.FileType("rb"))
+    parser.add_argument("text", nargs="+")
+    args = parser.parse_args()
+    events = all_events()
+    about = args.about.read() if args.about else None
+    for path in args.text:
+        records, lost = read_text(path, events)
+        write(os.path.basename(path).removesuffix(".txt") + ".dat", events, records, lost, args.instances, about)
+
+
+main()

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# description: a hang, and a step that takes long, make one copy of what was before them
+# timeout: 300
+# once: the copies are made by the same code on each kernel
+# requires: python3
+. ./lib.sh
+plan 14
+
+configure 'ring_kib 64' 'every 1h'
+load mock_gpu timeout_ms=1000 reset_ms=10
+at_exit remove_rings
+
+# --- the service: modules come while it runs ---
+
+"$KSTALL" recorder watch --config "$work/conf" 2>"$work/watch.err" &
+watch=$!
+at_exit eval "kill $watch 2>/dev/null; wait $watch"
+armed() { [ -e "$work/state/armed" ] && [ -d "$TRACEFS/instances/kstall-trigger" ]; }
+t_ok "watch: started" wait_until 30 armed
+load io_uring_trace
+load drm_sched_trace
+on() { [ "$(cat "$TRACEFS/instances/$1/events/drm_sched/drm_sched_job_timeout/enable")" = 1 ]; }
+t_ok "watch: it finds modules that come later" wait_until 30 on kstall-drm_sched
+t_ok "watch: and their triggers" wait_until 30 on kstall-trigger
+"$URING" short-submit >/dev/null
+"$URING" short-submit >/dev/null
+hang() { ../../modules/drm_sched/gpu entity 2 1 run 1000 once flags h job 0 await 0 60000 >/dev/null; }
+hang
+copied() { [ "$(copies snapshot- | grep -c job_timeout)" = 1 ]; }
+t_ok "a hang makes a copy" wait_until 30 copied
+# until the copy is there it may still be reading
+copy=$work/state/$(copies snapshot-)
+recorder show "$copy" >"$work/copy"
+t_eq "with what was before it, and the reset after it" "$(awk '{ print $4 }' "$work/copy" | grep -vE 'dispatch|writeback|dep_wait|submit' | sort | uniq -c | xargs)" \
+	"1 drm_sched_job_timeout: 1 drm_sched_reset: 2 io_uring_sq_overflow:"
+t_eq "whole, root's only, of this boot" "$(stat -c %a "$copy")" 600
+hang
+told() { [ "$(recorder show | grep -c job_timeout)" = 2 ]; }
+t_ok "a second hang is recorded" wait_until 30 told
+sleep 1 # the service wakes at once and would copy within that
+kill $watch
+wait $watch
+t_eq "the service ends well" "$?" 0
+t_eq "but makes no other copy: one an hour" "$(copies snapshot- | grep -c .)" 1
+t_eq "nothing of the service is left" "$(ls -d "$TRACEFS/instances/kstall-trigger" 2>/dev/null)" ""
+t_eq "it said what it did" "$(grep -c 'drm_sched_job_timeout: copied what was before it' "$work/watch.err")" 1
+
+# --- kstall why --snapshot ---
+
+mkdir -p /etc/kstall
+cp "$work/conf" /etc/kstall/recorder.conf
+at_exit rm -f /etc/kstall/recorder.conf
+cat >"$work/train" <<'END2'
+step() { echo "kstall step $1 begin" >&3; sleep "$2"; echo "kstall step $1 end" >&3; }
+exec 3>"$KSTALL_MARKER"
+for i in 1 2 3 4 5 6 7; do step $i 0.2; done
+"$1" short-submit >/dev/null
+step 8 6
+for i in 9 10; do step $i 0.2; done
+END2
+"$KSTALL" why --step marker --snapshot 10 -- bash "$work/train" "$URING" >"$work/why" 2>"$work/why.err"
+t_eq "a step of more than 10 times the median makes a copy, once" "$(copies snapshot- | grep -c -- '-step.dat$')" 1
+t_eq "it is said" "$(grep -c 'a step took more than 10 times the median' "$work/why.err")" 1
+t_eq "with what was before it" "$(recorder show "$work/state/$(copies snapshot- | grep step)" | grep -c sq_overflow)" 1
+diag <"$work/why.err"
