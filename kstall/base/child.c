@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cmd/command.h"
+#include "base/child.h"
 
 int ks_in_child(const char *name, int (*fn)(void *), void *arg)
 {

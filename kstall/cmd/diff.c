@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/child.h"
+#include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/report.h"
@@ -45,7 +47,7 @@ static bool read_side(struct side *side, struct ks_options *o)
 
 	e->by = o->by;
 	e->every = o->every;
-	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
 	e->step_done = add_step;
 	e->priv = side;
 	ks_file_run(f, e);

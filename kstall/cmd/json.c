@@ -3,23 +3,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "base/json.h"
 #include "cmd/report.h"
-
-void ks_json_string(FILE *out, const char *s)
-{
-	fputc('"', out);
-	for (; *s; s++) {
-		u8 c = *s;
-
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			fputc(c, out);
-	}
-	fputc('"', out);
-}
 
 static void key(FILE *out, const char *name, const char *value, const char *after)
 {

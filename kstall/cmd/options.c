@@ -40,8 +40,8 @@ static void add_pids(struct ks_options *o, const char *command, char *list)
 
 		if (*end || pid <= 0 || pid > 1 << 22)
 			usage(command, "no process: ", p);
-		o->pids = ks_grow(o->pids, &o->room_pids, o->nr_pids + 1, sizeof(*o->pids));
-		o->pids[o->nr_pids++] = pid;
+		o->target.pids = ks_grow(o->target.pids, &o->target.room_pids, o->target.nr_pids + 1, sizeof(*o->target.pids));
+		o->target.pids[o->target.nr_pids++] = pid;
 	}
 }
 
@@ -52,6 +52,7 @@ static void set_step(struct ks_options *o, const char *command, char *arg)
 	};
 
 	o->step = arg;
+	o->target.symbol = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		if (!strcmp(arg, kinds[i].name)) {
 			o->by = kinds[i].by;
@@ -61,11 +62,11 @@ static void set_step(struct ks_options *o, const char *command, char *arg)
 	if (strncmp(arg, "uprobe:", 7))
 		usage(command, "no kind of step: ", arg);
 	o->by = KS_BY_CALL;
-	o->binary = ks_strdup(arg + 7);
-	o->symbol = strrchr(o->binary, ':');
-	if (!o->symbol || !o->symbol[1])
+	o->target.binary = ks_strdup(arg + 7);
+	o->target.symbol = strrchr(o->target.binary, ':');
+	if (!o->target.symbol || !o->target.symbol[1])
 		usage(command, "--step uprobe: wants BINARY:SYMBOL, not ", arg);
-	*o->symbol++ = '\0';
+	*o->target.symbol++ = '\0';
 }
 
 static u64 number(const char *command, const char *arg)
@@ -94,10 +95,10 @@ static void set(struct ks_options *o, const char *command, int c)
 		add_pids(o, command, optarg);
 		break;
 	case 'g':
-		o->cgroup = optarg;
+		o->target.cgroup = optarg;
 		break;
 	case 'c':
-		o->comm = optarg;
+		o->target.comm = optarg;
 		break;
 	case 's':
 		set_step(o, command, optarg);
@@ -105,6 +106,7 @@ static void set(struct ks_options *o, const char *command, int c)
 	case 'e':
 		o->every = duration(command, optarg);
 		o->by = KS_BY_EVERY;
+		o->target.symbol = NULL;
 		break;
 	case 't':
 		o->time = duration(command, optarg);
@@ -116,7 +118,7 @@ static void set(struct ks_options *o, const char *command, int c)
 		o->output = optarg;
 		break;
 	case 'b':
-		o->buffer_kib = number(command, optarg);
+		o->target.buffer_kib = number(command, optarg);
 		break;
 	case 'n':
 		o->slowest = number(command, optarg);

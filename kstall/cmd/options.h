@@ -4,18 +4,15 @@
 #define KSTALL_OPTIONS_H
 
 #include "engine/engine.h"
+#include "trace/target.h"
 
 struct ks_options {
-	s32 *pids;
-	size_t nr_pids, room_pids;
-	const char *cgroup, *comm;
-	char **command;		/* ends in NULL; NULL: none */
+	struct ks_target target;
 	enum ks_steps_by by;
 	const char *step;	/* as given */
-	char *binary, *symbol;	/* of uprobe: */
 	u64 every, time;
 	const char *input, *output;
-	size_t buffer_kib, slowest, snapshot;
+	size_t slowest, snapshot;
 	bool json;
 	const char *textfile, *listen, *jobs, *fleet;
 };

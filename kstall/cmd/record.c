@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/options.h"
+#include "engine/event.h"
 #include "recorder/recorder.h"
 #include "trace/datfile.h"
 #include "trace/session.h"
@@ -142,18 +144,18 @@ int ks_cmd_record(int argc, char **argv)
 	u64 begin;
 
 	if (first < argc)
-		o.command = argv + first;
-	if (!o.command && !o.nr_pids && !o.cgroup && !o.comm) {
+		o.target.command = argv + first;
+	if (!o.target.command && !o.target.nr_pids && !o.target.cgroup && !o.target.comm) {
 		fputs("kstall record: of what? -p PID, --cgroup PATH, --comm NAME or -- COMMAND\n",
 		      stderr);
 		return 2;
 	}
 	memset(&r, 0, sizeof(r));
-	ks_session_prepare(&r.s, &o);
-	ks_session_start(&r.s, &o);
+	ks_session_prepare(&r.s, &o.target);
+	ks_session_start(&r.s, &o.target);
 	open_cpus(&r, o.output);
 	begin = ks_mono_ns();
-	while (!ks_interrupted && !ks_session_over(&r.s, &o)) {
+	while (!ks_interrupted && !ks_session_over(&r.s, &o.target)) {
 		if (o.time && ks_mono_ns() - begin >= o.time)
 			break;
 		if (drain(&r, o.output, false) < 1 << 20)

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "cmd/command.h"
 #include "recorder/recorder.h"
 

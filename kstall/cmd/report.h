@@ -31,7 +31,6 @@ const struct ks_part *ks_worst(const struct ks_parts *summary);
 
 void ks_print_table(FILE *out, const struct ks_report *r, const struct ks_engine *e);
 void ks_print_line(FILE *out, const struct ks_step *s);
-void ks_json_string(FILE *out, const char *s);
 void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine *e);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/child.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "trace/pftrace.h"
@@ -111,7 +112,7 @@ static int timeline(void *arg)
 	struct timeline tl = { .out = ks_pftrace_open(o->output) };
 
 	e->by = KS_BY_AUTO;
-	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
 	e->step_done = step_done;
 	e->segment = segment;
 	e->elsewhere = elsewhere;

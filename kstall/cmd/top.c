@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/report.h"

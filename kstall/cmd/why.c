@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
 #include "cmd/report.h"
@@ -20,7 +21,7 @@ static void prepare(struct ks_engine *e, struct ks_report *r, const struct ks_op
 	memset(r, 0, sizeof(*r));
 	e->by = o->by;
 	e->every = o->every;
-	e->scope = (struct ks_scope){ o->pids, o->nr_pids, o->comm };
+	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
 	e->step_done = ks_report_step;
 	e->priv = r;
 	r->keep = o->json ? 0 : o->slowest;
@@ -134,14 +135,14 @@ static void stream_step(struct ks_engine *e, struct ks_step *s)
 static void follow_live(struct ks_session *s, struct ks_live *l, struct ks_engine *e,
 			struct ks_report *r, const struct ks_options *o)
 {
-	bool screen = !o->json && !o->command && isatty(STDOUT_FILENO);
+	bool screen = !o->json && !o->target.command && isatty(STDOUT_FILENO);
 	u64 begin = ks_mono_ns(), shown = begin;
 	double cpu = cpu_seconds();
 
-	r->stream = !o->json && !o->command && !screen;
+	r->stream = !o->json && !o->target.command && !screen;
 	for (bool over = false; !over && !ks_interrupted;) {
 		usleep(100000);
-		over = ks_session_over(s, o) || (o->time && ks_mono_ns() - begin >= o->time);
+		over = ks_session_over(s, &o->target) || (o->time && ks_mono_ns() - begin >= o->time);
 		ks_live_pass(l, e);
 		r->seconds = (ks_mono_ns() - begin) / 1e9;
 		r->cpu_seconds = cpu_seconds() - cpu;
@@ -172,9 +173,9 @@ static int why_live(struct ks_options *o)
 	prepare(e, &r, o);
 	e->scope = (struct ks_scope){ 0 };	/* the kernel has seen to it */
 	e->step_done = stream_step;
-	ks_session_prepare(&s, o);
+	ks_session_prepare(&s, &o->target);
 	l = ks_live_open(&s);
-	ks_session_start(&s, o);
+	ks_session_start(&s, &o->target);
 	follow_live(&s, l, e, &r, o);
 	r.bad = ks_live_bad(l);
 	ks_live_close(l);
@@ -190,15 +191,15 @@ int ks_cmd_why(int argc, char **argv)
 	int first = ks_options(&o, argc, argv, "pgcseinjbtS");
 
 	if (first < argc)
-		o.command = argv + first;
+		o.target.command = argv + first;
 	if (o.input && o.snapshot)
 		ks_die("why -i: --snapshot is of what goes on now");
-	if (o.input && (o.command || o.cgroup))
+	if (o.input && (o.target.command || o.target.cgroup))
 		ks_die("why -i: a recording has no %s",
-		       o.command ? "command to start" : "cgroups: give -p or --comm");
+		       o.target.command ? "command to start" : "cgroups: give -p or --comm");
 	if (o.input)
 		return ks_in_child(o.input, (int (*)(void *))why_file, &o);
-	if (!o.command && !o.nr_pids && !o.cgroup && !o.comm) {
+	if (!o.target.command && !o.target.nr_pids && !o.target.cgroup && !o.target.comm) {
 		fputs("kstall why: of what? -p PID, --cgroup PATH, --comm NAME, -- COMMAND or -i FILE\n",
 		      stderr);
 		return 2;

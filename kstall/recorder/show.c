@@ -15,7 +15,7 @@
 #include <trace-cmd.h>
 #include <trace-seq.h>
 
-#include "cmd/report.h"
+#include "base/json.h"
 #include "recorder/recorder.h"
 
 #define MARK "kstall recorder boot="

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/command.h"
+#include "base/child.h"
 #include "recorder/recorder.h"
 
 #define RETRY_S 5

@@ -83,14 +83,14 @@ static void by_cgroup(const char *path, thread_fn fn, void *priv)
 		ks_die("%s: %s", path, strerror(errno));
 }
 
-void ks_job_threads(const struct ks_options *o, pid_t child, thread_fn fn, void *priv)
+void ks_job_threads(const struct ks_target *target, pid_t child, thread_fn fn, void *priv)
 {
 	if (child)
 		threads_of(child, fn, priv);
-	for (size_t i = 0; i < o->nr_pids; i++)
-		threads_of(o->pids[i], fn, priv);
-	if (o->comm)
-		by_comm(o->comm, fn, priv);
-	if (o->cgroup)
-		by_cgroup(o->cgroup, fn, priv);
+	for (size_t i = 0; i < target->nr_pids; i++)
+		threads_of(target->pids[i], fn, priv);
+	if (target->comm)
+		by_comm(target->comm, fn, priv);
+	if (target->cgroup)
+		by_cgroup(target->cgroup, fn, priv);
 }

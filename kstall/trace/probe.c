@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "engine/event.h"
 #include "trace/probe.h"
 
 /*
@@ -162,7 +163,7 @@ static bool add_quota(void)
 	return add_kprobe(THROTTLE) || add_kprobe(THROTTLE_CALL);
 }
 
-void ks_probes_add(const struct ks_options *o)
+void ks_probes_add(const struct ks_target *target)
 {
 	marker_seen = add_kprobe(MARKER);
 	if (!marker_seen)
@@ -170,8 +171,8 @@ void ks_probes_add(const struct ks_options *o)
 	else
 		add_kprobe(NULL_MARKER);
 	quota_seen = add_quota();
-	if (o->by == KS_BY_CALL)
-		add_uprobe(o->binary, o->symbol);
+	if (target->symbol)
+		add_uprobe(target->binary, target->symbol);
 }
 
 bool ks_probes_see_markers(void)

@@ -5,9 +5,9 @@
 
 #include <tracefs.h>
 
-#include "cmd/options.h"
+#include "trace/target.h"
 
-void ks_probes_add(const struct ks_options *o);
+void ks_probes_add(const struct ks_target *target);
 /* Are lines written to a trace_marker, of whatever instance, seen as events of ours? */
 bool ks_probes_see_markers(void);
 void ks_probes_filter(struct tracefs_instance *in);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/event.h"
 #include "trace/probe.h"
 #include "trace/session.h"
 
@@ -173,9 +174,9 @@ static void tell_unseen(void *priv, const char *layer, const char *event, const 
 	note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
 }
 
-void ks_session_prepare(struct ks_session *s, const struct ks_options *o)
+void ks_session_prepare(struct ks_session *s, const struct ks_target *target)
 {
-	size_t kib = o->buffer_kib ? o->buffer_kib : 8192;
+	size_t kib = target->buffer_kib ? target->buffer_kib : 8192;
 
 	memset(s, 0, sizeof(*s));
 	s->go = -1;
@@ -190,30 +191,30 @@ void ks_session_prepare(struct ks_session *s, const struct ks_options *o)
 	atexit(end_at_exit);
 	make_buffer(s, KS_ALL, "all", kib);
 	make_buffer(s, KS_JOB, "job", kib);
-	ks_probes_add(o);
+	ks_probes_add(target);
 }
 
-void ks_session_start(struct ks_session *s, const struct ks_options *o)
+void ks_session_start(struct ks_session *s, const struct ks_target *target)
 {
 	int found = 0;
 
-	if (o->command)
-		start_child(s, o->command);
-	ks_job_threads(o, s->child, count, &found);
+	if (target->command)
+		start_child(s, target->command);
+	ks_job_threads(target, s->child, count, &found);
 	if (!found) {
 		ks_session_end(s);
 		ks_die("no such process");
 	}
 	tracefs_instance_file_write(s->buffer[KS_JOB], "options/event-fork", "1");
 	/* A thread that is born while we look is found the second time. */
-	ks_job_threads(o, s->child, follow, s);
-	ks_job_threads(o, s->child, follow, s);
+	ks_job_threads(target, s->child, follow, s);
+	ks_job_threads(target, s->child, follow, s);
 	ks_probes_filter(s->buffer[KS_JOB]);
 	ks_probes_filter(s->buffer[KS_ALL]);
 	enable(s);
 	if (ks_probes_see_markers())
 		note(s, "kstall probe\n");
-	ks_job_threads(o, s->child, tell, s);
+	ks_job_threads(target, s->child, tell, s);
 	ks_unseen(tell_unseen, s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)
@@ -222,21 +223,21 @@ void ks_session_start(struct ks_session *s, const struct ks_options *o)
 	}
 }
 
-static bool all_gone(const struct ks_options *o)
+static bool all_gone(const struct ks_target *target)
 {
-	for (size_t i = 0; i < o->nr_pids; i++) {
-		if (!kill(o->pids[i], 0) || errno != ESRCH)
+	for (size_t i = 0; i < target->nr_pids; i++) {
+		if (!kill(target->pids[i], 0) || errno != ESRCH)
 			return false;
 	}
-	return o->nr_pids && !o->cgroup && !o->comm;
+	return target->nr_pids && !target->cgroup && !target->comm;
 }
 
-bool ks_session_over(struct ks_session *s, const struct ks_options *o)
+bool ks_session_over(struct ks_session *s, const struct ks_target *target)
 {
 	int status;
 
 	if (!s->child)
-		return all_gone(o);
+		return all_gone(target);
 	if (waitpid(s->child, &status, WNOHANG) != s->child)
 		return false;
 	s->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

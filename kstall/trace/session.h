@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <tracefs.h>
 
-#include "cmd/options.h"
+#include "trace/target.h"
 
 enum { KS_ALL, KS_JOB, KS_BUFFERS };
 
@@ -23,13 +23,13 @@ struct ks_session {
 };
 
 /* The buffers and what they need; nothing is traced yet. */
-void ks_session_prepare(struct ks_session *s, const struct ks_options *o);
+void ks_session_prepare(struct ks_session *s, const struct ks_target *target);
 
 /* The job's threads are found and told of, and off it goes. */
-void ks_session_start(struct ks_session *s, const struct ks_options *o);
+void ks_session_start(struct ks_session *s, const struct ks_target *target);
 
 /* Is the command over (its status is in child_status), are the processes gone? */
-bool ks_session_over(struct ks_session *s, const struct ks_options *o);
+bool ks_session_over(struct ks_session *s, const struct ks_target *target);
 
 /* No more events. The buffers can still be read. */
 void ks_session_stop(struct ks_session *s);
@@ -39,7 +39,7 @@ void ks_session_end(struct ks_session *s);
 extern volatile int ks_interrupted;
 
 /* job.c: write every thread of the job to @fn, which gets tid and tgid. */
-void ks_job_threads(const struct ks_options *o, pid_t child, void (*fn)(void *, pid_t, pid_t),
+void ks_job_threads(const struct ks_target *target, pid_t child, void (*fn)(void *, pid_t, pid_t),
 		    void *priv);
 
 #endif
