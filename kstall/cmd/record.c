@@ -21,6 +21,49 @@ struct recording {
 	struct ks_dat_cpu *cpu[KS_BUFFERS];
 };
 
+/* The recording, under a name of its own until it is whole; NULL: a device is written in place. */
+static char *unfinished;
+
+static void remove_unfinished(void)
+{
+	if (unfinished)
+		unlink(unfinished);
+}
+
+/* Before anything is recorded: what is wrong with the name must not be found at the end. */
+static FILE *open_output(const char *output)
+{
+	struct stat st;
+	FILE *f;
+	int fd;
+
+	if (!stat(output, &st) && !S_ISREG(st.st_mode)) {
+		f = fopen(output, "w");
+	} else {
+		size_t size = strlen(output) + sizeof(".XXXXXX");
+
+		unfinished = ks_fmt(ks_alloc(size), size, "%s.XXXXXX", output);
+		fd = mkostemp(unfinished, O_CLOEXEC);
+		if (fd < 0)
+			unfinished = NULL;
+		atexit(remove_unfinished);
+		f = fd < 0 ? NULL : fdopen(fd, "w");
+	}
+	if (!f)
+		ks_die("%s: %s", output, strerror(errno));
+	return f;
+}
+
+static void close_output(FILE *f, const char *output)
+{
+	char *path = realpath(output, NULL);	/* a link stays one */
+
+	if (fclose(f) || (unfinished && rename(unfinished, path ? path : output)))
+		ks_die("%s: %s", output, strerror(errno));
+	unfinished = NULL;
+	free(path);
+}
+
 /* Beside the file that it becomes, so that there is room; it has no name, so nothing stays. */
 static int temporary(const char *output)
 {
@@ -56,6 +99,8 @@ static void open_cpus(struct recording *r, const char *output)
 			r->tcpu[b][c] = tracefs_cpu_open(r->s.buffer[b], c, true);
 			if (r->tcpu[b][c])
 				r->cpu[b][c].fd = temporary(output);
+			else if (errno != ENOENT)	/* of a CPU that cannot be there */
+				ks_die("the buffer of CPU %d: %s", c, strerror(errno));
 		}
 	}
 }
@@ -70,31 +115,32 @@ static u64 drain(struct recording *r, const char *output, bool all)
 			struct tracefs_cpu *t = r->tcpu[b][c];
 			int fd = r->cpu[b][c].fd, n;
 
+			errno = 0;
 			while (t && (n = all ? tracefs_cpu_flush_write(t, fd)
 					     : tracefs_cpu_write(t, fd, true)) > 0) {
 				r->cpu[b][c].bytes += n;
 				bytes += n;
 			}
-			if (t && n < 0 && errno == ENOSPC)
+			if (t && n < 0 && errno && errno != EAGAIN && errno != EINTR)
 				ks_die("%s: %s", output, strerror(errno));
 		}
 	}
 	return bytes;
 }
 
-static const char *const *systems(void)
+static const char *const *systems(const struct ks_session *s)
 {
 	static const char *list[16];
 	int n = 0;
 
 	for (size_t i = 0; i < ks_nr_types; i++) {
-		bool known = !strcmp(ks_types[i].system, "ftrace");
+		const char *system = ks_session_system(s, &ks_types[i]);
+		bool known = !strcmp(system, "ftrace");
 
 		for (int j = 0; j < n; j++)
-			known = known || !strcmp(list[j], ks_types[i].system);
-		if (!known && n < 15 &&
-		    tracefs_event_file_exists(NULL, ks_types[i].system, ks_types[i].name, "id"))
-			list[n++] = ks_types[i].system;
+			known = known || !strcmp(list[j], system);
+		if (!known && n < 15 && tracefs_event_file_exists(NULL, system, ks_types[i].name, "id"))
+			list[n++] = system;
 	}
 	return list;
 }
@@ -111,7 +157,7 @@ static u64 lost(struct recording *r)
 	return sum;
 }
 
-static void finish(struct recording *r, const char *output)
+static void finish(struct recording *r, FILE *f, const char *output)
 {
 	struct ks_dat_buffer buffers[KS_BUFFERS] = {
 		[KS_ALL] = {"kstall_all", r->cpu[KS_ALL]},
@@ -123,7 +169,9 @@ static void finish(struct recording *r, const char *output)
 	drain(r, output, false);
 	drain(r, output, true);
 	missing = lost(r);
-	ks_dat_write(output, systems(), r->s.cpus, buffers, KS_BUFFERS);
+	ks_dat_head(f, output, systems(&r->s));
+	ks_dat_body(f, output, r->s.cpus, buffers, KS_BUFFERS);
+	close_output(f, output);
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		for (int c = 0; c < r->s.cpus; c++) {
 			if (r->tcpu[b][c])
@@ -142,6 +190,7 @@ int ks_cmd_record(int argc, char **argv)
 	struct recording r;
 	int first = ks_options(&o, argc, argv, "pgcsetob");
 	u64 begin;
+	FILE *f;
 
 	if (first < argc)
 		o.target.command = argv + first;
@@ -150,8 +199,10 @@ int ks_cmd_record(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
+	f = open_output(o.output);
 	memset(&r, 0, sizeof(r));
-	ks_session_prepare(&r.s, &o.target);
+	/* the buffer, the temporary file, libtracefs' pipe */
+	ks_session_prepare(&r.s, &o.target, 4);
 	ks_session_start(&r.s, &o.target);
 	open_cpus(&r, o.output);
 	begin = ks_mono_ns();
@@ -161,6 +212,6 @@ int ks_cmd_record(int argc, char **argv)
 		if (drain(&r, o.output, false) < 1 << 20)
 			usleep(20000);
 	}
-	finish(&r, o.output);
+	finish(&r, f, o.output);
 	return r.s.child_status;
 }

@@ -173,7 +173,7 @@ static int why_live(struct ks_options *o)
 	prepare(e, &r, o);
 	e->scope = (struct ks_scope){ 0 };	/* the kernel has seen to it */
 	e->step_done = stream_step;
-	ks_session_prepare(&s, &o->target);
+	ks_session_prepare(&s, &o->target, 1);
 	l = ks_live_open(&s);
 	ks_session_start(&s, &o->target);
 	follow_live(&s, l, e, &r, o);

@@ -10,6 +10,7 @@
 #include <tracefs.h>
 
 #include "trace/datfile.h"
+#include "trace/guard.h"
 
 #define PAGE 4096
 enum { OPTION_BUFFER = 3, OPTION_TRACECLOCK = 4 };
@@ -34,8 +35,12 @@ static void put8(struct out *o, u64 v) { put(o, &v, sizeof(v)); }
 static void put_file(struct out *o, const char *file, bool size4)
 {
 	int size = 0;
-	char *text = tracefs_instance_file_read(NULL, file, &size);
+	char *text;
 
+	errno = 0;
+	text = tracefs_instance_file_read(NULL, file, &size);
+	if (!text && errno && errno != ENOENT)
+		ks_die("%s: %s", file, strerror(errno));
 	if (!text)
 		size = 0;
 	if (size4)
@@ -92,7 +97,8 @@ static void put_formats(struct out *o, const char *const *systems)
 		n++;
 	put4(o, n);
 	for (u32 i = 0; i < n; i++) {
-		put_str(o, systems[i]);
+		/* Whose session it was does not matter any more. */
+		put_str(o, ks_is_group(systems[i]) ? "kstall" : systems[i]);
 		put_system(o, systems[i]);
 	}
 }
@@ -209,17 +215,4 @@ void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer
 	seek(&o, options);
 	put_options(&o, buffers, nr_buffers, at);
 	free(at);
-}
-
-void ks_dat_write(const char *name, const char *const *systems, int cpus,
-		  const struct ks_dat_buffer *buffers, int nr_buffers)
-{
-	FILE *f = fopen(name, "w");
-
-	if (!f)
-		ks_die("%s: %s", name, strerror(errno));
-	ks_dat_head(f, name, systems);
-	ks_dat_body(f, name, cpus, buffers, nr_buffers);
-	if (fclose(f))
-		ks_die("%s: %s", name, strerror(errno));
 }

@@ -17,11 +17,10 @@ struct ks_dat_buffer {
 	struct ks_dat_cpu *cpu;
 };
 
-/* @systems: of which events the formats are kept, ends in NULL. */
-void ks_dat_write(const char *name, const char *const *systems, int cpus,
-		  const struct ks_dat_buffer *buffers, int nr_buffers);
-
-/* Its two parts: what this boot's formats are, and the pages. @name is for what goes wrong. */
+/*
+ * Its two parts: what this boot's formats are, and the pages. @systems: of which events the formats
+ * are kept, ends in NULL. @name is for what goes wrong.
+ */
 void ks_dat_head(FILE *f, const char *name, const char *const *systems);
 void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer *buffers,
 		 int nr_buffers);

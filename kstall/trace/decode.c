@@ -44,9 +44,9 @@ static void find_field(struct field *f, struct tep_format_field *tf)
 }
 
 static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
-		     const struct ks_type *type)
+		     const struct ks_type *type, const char *system)
 {
-	struct tep_event *te = tep_find_event_by_name(tep, type->system, type->name);
+	struct tep_event *te = tep_find_event_by_name(tep, system, type->name);
 	struct kind *k = &d->kind[n];
 
 	if (!te || te->id <= 0 || te->id > MAX_ID)
@@ -62,7 +62,7 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 	}
 }
 
-struct ks_decoder *ks_decoder_new(struct tep_handle *tep)
+struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group)
 {
 	struct ks_decoder *d = ks_alloc(sizeof(*d));
 
@@ -70,7 +70,8 @@ struct ks_decoder *ks_decoder_new(struct tep_handle *tep)
 	d->by_id = ks_alloc((MAX_ID + 1) * sizeof(*d->by_id));
 	d->text = ks_alloc(KS_MAX_FIELDS * MAX_TEXT);
 	for (size_t i = 0; i < ks_nr_types; i++)
-		add_kind(d, i, tep, &ks_types[i]);
+		add_kind(d, i, tep, &ks_types[i],
+			 strcmp(ks_types[i].system, "kstall") ? ks_types[i].system : group);
 	return d;
 }
 

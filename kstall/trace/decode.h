@@ -10,7 +10,8 @@
 
 struct ks_decoder;
 
-struct ks_decoder *ks_decoder_new(struct tep_handle *tep);
+/* @group: the system that has the session's own events; in a file that is "kstall". */
+struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group);
 void ks_decoder_free(struct ks_decoder *d);
 
 /*

@@ -2,11 +2,13 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine/event.h"
@@ -41,7 +43,7 @@ static const struct {
 	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "" },
 };
 
-static bool added[ARRAY_SIZE(kprobes)], call_added, marker_seen, quota_seen;
+static bool marker_seen, quota_seen;
 
 static bool has_symbol(const char *name)
 {
@@ -56,19 +58,15 @@ static bool has_symbol(const char *name)
 	return yes;
 }
 
-/* True: it is there, or was made by another kstall. */
-static bool add_kprobe(size_t i)
+static bool add_kprobe(const char *group, size_t i)
 {
 	char text[256];
 
-	if (tracefs_event_file_exists(NULL, "kstall", kprobes[i].name, "id"))
-		return true;
 	if (!has_symbol(kprobes[i].function))
 		return false;
-	ks_fmt(text, sizeof(text), "%c:kstall/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p',
+	ks_fmt(text, sizeof(text), "%c:%s/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p', group,
 	       kprobes[i].name, kprobes[i].function, kprobes[i].args);
-	added[i] = tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
-	return added[i];
+	return tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
 }
 
 /* The offset of a function in its file, from the file's symbol tables. */
@@ -118,61 +116,80 @@ static u64 find_in_elf(const u8 *map, size_t size, const char *symbol)
 	return 0;
 }
 
-static u64 symbol_offset(const char *binary, const char *symbol)
+static u64 symbol_offset(int fd, const char *binary, const char *symbol)
 {
-	int fd = open(binary, O_RDONLY | O_CLOEXEC);
 	struct stat st;
 	void *map;
 	u64 at;
 
-	if (fd < 0 || fstat(fd, &st))
+	if (fstat(fd, &st))
 		ks_die("%s: %s", binary, strerror(errno));
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		ks_die("%s: %s", binary, strerror(errno));
 	at = find_in_elf(map, st.st_size, symbol);
 	munmap(map, st.st_size);
-	close(fd);
 	return at;
 }
 
-static void add_uprobe(const char *binary, const char *symbol)
+/* As the job sees it: in a container that is another file than the host's of that name. */
+static int open_binary(const struct ks_target *target)
 {
-	char text[4600], path[4096];
+	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	char path[64];
+	int fd = -1;
+
+	if (target->nr_pids && *target->binary == '/') {
+		int root = open(ks_fmt(path, sizeof(path), "/proc/%d/root", target->pids[0]),
+				O_PATH | O_CLOEXEC);
+
+		fd = syscall(SYS_openat2, root, target->binary, &how, sizeof(how));
+		if (root >= 0)
+			close(root);
+	}
+	return fd >= 0 ? fd : open(target->binary, O_RDONLY | O_CLOEXEC);
+}
+
+/* The kernel gets the file that is open here, whatever its name leads to elsewhere. */
+static void add_uprobe(const char *group, const struct ks_target *target)
+{
+	const char *binary = target->binary, *symbol = target->symbol;
+	int fd = open_binary(target);
+	char text[128];
 	u64 at;
 
-	if (!realpath(binary, path))
+	if (fd < 0)
 		ks_die("%s: %s", binary, strerror(errno));
-	at = symbol_offset(path, symbol);
+	at = symbol_offset(fd, binary, symbol);
 	if (!at)
-		ks_die("%s has no function %s", path, symbol);
-	ks_fmt(text, sizeof(text), "p:kstall/call %s:0x%llx\n", path, (unsigned long long)at);
-	tracefs_instance_file_append(NULL, "uprobe_events", "-:kstall/call\n");
+		ks_die("%s has no function %s", binary, symbol);
+	ks_fmt(text, sizeof(text), "p:%s/call /proc/self/fd/%d:0x%llx\n", group, fd,
+	       (unsigned long long)at);
 	if (tracefs_instance_file_append(NULL, "uprobe_events", text) < 0)
-		ks_die("no uprobe on %s:%s: %s", path, symbol, strerror(errno));
-	call_added = true;
+		ks_die("no uprobe on %s:%s: %s", binary, symbol, strerror(errno));
+	close(fd);
 }
 
 /* All, or none that suspends: of another kernel's kind it would take a wait for quota. */
-static bool add_quota(void)
+static bool add_quota(const char *group)
 {
-	if (!add_kprobe(UNTHROTTLE))
+	if (!add_kprobe(group, UNTHROTTLE))
 		return false;
 	if (has_symbol(kprobes[THROTTLE_SELF].function))
-		return add_kprobe(THROTTLE_RQ) && add_kprobe(THROTTLE_SELF);
-	return add_kprobe(THROTTLE) || add_kprobe(THROTTLE_CALL);
+		return add_kprobe(group, THROTTLE_RQ) && add_kprobe(group, THROTTLE_SELF);
+	return add_kprobe(group, THROTTLE) || add_kprobe(group, THROTTLE_CALL);
 }
 
-void ks_probes_add(const struct ks_target *target)
+void ks_probes_add(const char *group, const struct ks_target *target)
 {
-	marker_seen = add_kprobe(MARKER);
+	marker_seen = add_kprobe(group, MARKER);
 	if (!marker_seen)
-		marker_seen = add_kprobe(ANY_WRITE);
+		marker_seen = add_kprobe(group, ANY_WRITE);
 	else
-		add_kprobe(NULL_MARKER);
-	quota_seen = add_quota();
+		add_kprobe(group, NULL_MARKER);
+	quota_seen = add_quota(group);
 	if (target->symbol)
-		add_uprobe(target->binary, target->symbol);
+		add_uprobe(group, target);
 }
 
 bool ks_probes_see_markers(void)
@@ -180,29 +197,12 @@ bool ks_probes_see_markers(void)
 	return marker_seen;
 }
 
-void ks_probes_filter(struct tracefs_instance *in)
+void ks_probes_filter(struct tracefs_instance *in, const char *group)
 {
-	tracefs_event_file_write(in, "kstall", "step", "filter", "text ~ \"kstall *\"");
-	tracefs_event_file_write(in, "kstall", "step_null", "filter", "text ~ \"kstall *\"");
-	tracefs_event_file_write(in, "kstall", "throttle", "filter", "throttled == 1");
-	tracefs_event_file_write(in, "kstall", "throttle_rq", "filter", "throttled == 1");
-}
-
-/* One that another kstall still uses stays: the kernel refuses. */
-void ks_probes_remove(void)
-{
-	char text[64];
-
-	for (size_t i = ARRAY_SIZE(kprobes); i-- > 0;) {
-		if (added[i])
-			tracefs_instance_file_append(
-				NULL, "kprobe_events",
-				ks_fmt(text, sizeof(text), "-:kstall/%s\n", kprobes[i].name));
-		added[i] = false;
-	}
-	if (call_added)
-		tracefs_instance_file_append(NULL, "uprobe_events", "-:kstall/call\n");
-	call_added = false;
+	tracefs_event_file_write(in, group, "step", "filter", "text ~ \"kstall *\"");
+	tracefs_event_file_write(in, group, "step_null", "filter", "text ~ \"kstall *\"");
+	tracefs_event_file_write(in, group, "throttle", "filter", "throttled == 1");
+	tracefs_event_file_write(in, group, "throttle_rq", "filter", "throttled == 1");
 }
 
 static const struct {

@@ -7,11 +7,11 @@
 
 #include "trace/target.h"
 
-void ks_probes_add(const struct ks_target *target);
+/* Adds them to @group, which is of one session only. */
+void ks_probes_add(const char *group, const struct ks_target *target);
 /* Are lines written to a trace_marker, of whatever instance, seen as events of ours? */
 bool ks_probes_see_markers(void);
-void ks_probes_filter(struct tracefs_instance *in);
-void ks_probes_remove(void);
+void ks_probes_filter(struct tracefs_instance *in, const char *group);
 
 /* Calls @fn for each event that cannot come here, and why. */
 void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),

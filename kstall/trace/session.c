@@ -5,12 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/event.h"
 #include "trace/probe.h"
 #include "trace/session.h"
+
+/* Those of libtracefs, of the guardian, of /proc; the standard ones. */
+#define FILES_ELSE 24
 
 volatile int ks_interrupted;
 
@@ -20,16 +24,32 @@ static struct ks_session *unended;
 static void end_at_exit(void)
 {
 	if (unended) {
-		closefrom(STDERR_FILENO + 1);	/* a buffer that is open cannot be removed */
+		ks_guard_close_others();
 		ks_session_end(unended);
 	}
-	ks_probes_remove();
 }
 
 static void interrupted(int sig)
 {
 	(void)sig;
 	ks_interrupted = 1;
+}
+
+static struct rlimit files;	/* what the command gets back */
+
+/* What grows with the CPUs must not end at a limit that is there for select(). */
+static void allow_files(size_t wanted)
+{
+	struct rlimit all;
+
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		ks_die("getrlimit: %s", strerror(errno));
+	all = files;
+	all.rlim_cur = all.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &all) && all.rlim_cur >= wanted)
+		return;
+	ks_die("%zu open files are needed for %ld CPUs, and the limit is %llu (ulimit -Hn)", wanted,
+	       sysconf(_SC_NPROCESSORS_CONF), (unsigned long long)all.rlim_cur);
 }
 
 /* The command waits until its pid is known to the kernel, so that nothing of it is missed. */
@@ -53,6 +73,7 @@ static void start_child(struct ks_session *s, char **command)
 	close(go[1]);
 	/* For who wants to write a marker where nobody else reads. */
 	setenv("KSTALL_MARKER", marker, 1);
+	setrlimit(RLIMIT_NOFILE, &files);
 	if (read(go[0], &c, 1) == 1) {
 		execvp(command[0], command);
 		ks_warn("%s: %s", command[0], strerror(errno));
@@ -60,14 +81,14 @@ static void start_child(struct ks_session *s, char **command)
 	_exit(127);
 }
 
-static void make_buffer(struct ks_session *s, int b, const char *what, size_t kib)
+static void make_buffer(struct ks_session *s, int b, size_t kib)
 {
 	struct tracefs_instance *in;
-	char name[64];
+	char name[KS_NAME];
 
-	in = tracefs_instance_create(ks_fmt(name, sizeof(name), "kstall-%s-%d", what, getpid()));
+	in = tracefs_instance_create(ks_buffer_name(name, s->id, b));
 	if (!in)
-		ks_die("no tracing here: %s", geteuid() ? "it takes root" : strerror(errno));
+		ks_die("no buffer %s: %s", name, strerror(errno));
 	s->buffer[b] = in;
 	/* Not before, or what the size costs would be allocated twice. */
 	if (tracefs_instance_set_buffer_size(in, kib, -1))
@@ -76,22 +97,9 @@ static void make_buffer(struct ks_session *s, int b, const char *what, size_t ki
 		ks_die("trace_clock: %s", strerror(errno));
 }
 
-/* Of a kstall that was killed. The kernel refuses if another, of other pid namespaces, reads it. */
-static void remove_stale(void)
+const char *ks_session_system(const struct ks_session *s, const struct ks_type *t)
 {
-	char **list = tracefs_instances("^kstall-[aj][lo][lb]-[0-9][0-9]*$");
-
-	for (int i = 0; list && list[i]; i++) {
-		struct tracefs_instance *in;
-
-		if (!kill(atoi(strrchr(list[i], '-') + 1), 0) || errno != ESRCH)
-			continue;
-		in = tracefs_instance_alloc(NULL, list[i]);
-		if (in && !tracefs_instance_destroy(in))
-			ks_warn("%s was left by a kstall that was killed: removed", list[i]);
-		tracefs_instance_free(in);
-	}
-	tracefs_list_free(list);
+	return strcmp(t->system, "kstall") ? t->system : s->group;
 }
 
 /* Where another's time is looked for, and where only the job's own. */
@@ -106,10 +114,10 @@ static void enable(struct ks_session *s)
 {
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		const struct ks_type *t = &ks_types[i];
+		const char *system = ks_session_system(s, t);
 
-		if (strcmp(t->system, "ftrace") &&
-		    tracefs_event_file_exists(NULL, t->system, t->name, "enable"))
-			tracefs_event_enable(s->buffer[buffer_of(t)], t->system, t->name);
+		if (strcmp(system, "ftrace") && tracefs_event_file_exists(NULL, system, t->name, "enable"))
+			tracefs_event_enable(s->buffer[buffer_of(t)], system, t->name);
 	}
 }
 
@@ -160,6 +168,64 @@ static void tell(void *priv, pid_t tid, pid_t tgid)
 			  call, comm + 1));
 }
 
+/* Why a probe that the kernel has taken does not fire. */
+static const char *why_deaf(void)
+{
+	int ftrace = 1;
+	FILE *f = fopen("/proc/sys/kernel/ftrace_enabled", "r");
+
+	if (f) {
+		if (fscanf(f, "%d", &ftrace) != 1)
+			ftrace = 1;
+		fclose(f);
+	}
+	return ftrace ? "see /sys/kernel/debug/kprobes/enabled" : "kernel.ftrace_enabled is 0";
+}
+
+/* The pid of a line of the file trace, "  COMM-PID   [CPU] ...", of which COMM may have anything in it. */
+static int pid_of_line(const char *line)
+{
+	const char *cpu = strstr(line, " ["), *p = cpu;
+
+	while (p && p > line && p[-1] != '-')
+		p--;
+	return p && p > line ? atoi(p) : -1;
+}
+
+/*
+ * A line of our own, followed from end to end: it arrives, under the pid that we think we have, and
+ * the probe on markers sees it. Else what is recorded would be another's, or nothing.
+ */
+static void check(struct ks_session *s)
+{
+	static const char text[] = "kstall probe";
+	bool arrives = false, probe = false;
+	char *all, *save;
+
+	if (ks_probes_see_markers())
+		tracefs_event_enable(s->buffer[KS_JOB], s->group, "step");
+	note(s, text);
+	all = tracefs_instance_file_read(s->buffer[KS_JOB], "trace", NULL);
+	for (char *line = all ? strtok_r(all, "\n", &save) : NULL; line;
+	     line = strtok_r(NULL, "\n", &save)) {
+		if (*line == '#' || !strstr(line, text))
+			continue;
+		if (strstr(line, " step: "))
+			probe |= pid_of_line(line) == getpid();
+		else if (pid_of_line(line) == getpid())
+			arrives = true;
+		else
+			ks_die("the kernel's tracing calls process %d what is %d here: run it in the host's PID namespace (--pid=host)",
+			       pid_of_line(line), getpid());
+	}
+	free(all);
+	if (!arrives)
+		ks_die("a marker that was written to trace_marker does not arrive: tracing does not work here");
+	if (ks_probes_see_markers() && !probe)
+		ks_die("the kernel takes a kprobe on markers, and it does not fire: %s", why_deaf());
+	tracefs_instance_file_clear(s->buffer[KS_JOB], "trace");
+}
+
 static void count(void *priv, pid_t tid, pid_t tgid)
 {
 	(void)tid;
@@ -174,24 +240,30 @@ static void tell_unseen(void *priv, const char *layer, const char *event, const 
 	note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
 }
 
-void ks_session_prepare(struct ks_session *s, const struct ks_target *target)
+void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu)
 {
 	size_t kib = target->buffer_kib ? target->buffer_kib : 8192;
 
 	memset(s, 0, sizeof(*s));
 	s->go = -1;
 	s->cpus = sysconf(_SC_NPROCESSORS_CONF);
+	allow_files((size_t)s->cpus * KS_BUFFERS * files_a_cpu + FILES_ELSE);
 	signal(SIGINT, interrupted);
 	signal(SIGTERM, interrupted);
 	signal(SIGPIPE, interrupted);
 	if (signal(SIGHUP, interrupted) == SIG_IGN)	/* nohup */
 		signal(SIGHUP, SIG_IGN);
-	remove_stale();
+	ks_guard_sweep();
+	ks_guard_begin(s->id);
+	ks_group_name(s->group, s->id);
 	unended = s;
 	atexit(end_at_exit);
-	make_buffer(s, KS_ALL, "all", kib);
-	make_buffer(s, KS_JOB, "job", kib);
-	ks_probes_add(target);
+	make_buffer(s, KS_JOB, kib);
+	make_buffer(s, KS_ALL, kib);
+	ks_probes_add(s->group, target);
+	ks_probes_filter(s->buffer[KS_JOB], s->group);
+	ks_probes_filter(s->buffer[KS_ALL], s->group);
+	check(s);
 }
 
 void ks_session_start(struct ks_session *s, const struct ks_target *target)
@@ -209,8 +281,6 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 	/* A thread that is born while we look is found the second time. */
 	ks_job_threads(target, s->child, follow, s);
 	ks_job_threads(target, s->child, follow, s);
-	ks_probes_filter(s->buffer[KS_JOB]);
-	ks_probes_filter(s->buffer[KS_ALL]);
 	enable(s);
 	if (ks_probes_see_markers())
 		note(s, "kstall probe\n");
@@ -257,12 +327,8 @@ void ks_session_end(struct ks_session *s)
 {
 	unended = NULL;
 	for (int b = 0; b < KS_BUFFERS; b++) {
-		if (!s->buffer[b])
-			continue;
-		tracefs_event_disable(s->buffer[b], NULL, NULL);
-		tracefs_instance_destroy(s->buffer[b]);
 		tracefs_instance_free(s->buffer[b]);
 		s->buffer[b] = NULL;
 	}
-	ks_probes_remove();
+	ks_guard_end(s->id);
 }

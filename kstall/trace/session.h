@@ -10,11 +10,12 @@
 #include <sys/types.h>
 #include <tracefs.h>
 
+#include "engine/event.h"
+#include "trace/guard.h"
 #include "trace/target.h"
 
-enum { KS_ALL, KS_JOB, KS_BUFFERS };
-
 struct ks_session {
+	char id[KS_ID], group[KS_NAME];
 	struct tracefs_instance *buffer[KS_BUFFERS];
 	int cpus;
 	pid_t child;
@@ -22,14 +23,20 @@ struct ks_session {
 	int child_status;
 };
 
-/* The buffers and what they need; nothing is traced yet. */
-void ks_session_prepare(struct ks_session *s, const struct ks_target *target);
+/*
+ * The buffers and what they need; nothing is traced yet. @files_a_cpu: how many files the caller
+ * opens for a CPU of a buffer. What cannot work here ends the program with one line.
+ */
+void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu);
 
 /* The job's threads are found and told of, and off it goes. */
 void ks_session_start(struct ks_session *s, const struct ks_target *target);
 
 /* Is the command over (its status is in child_status), are the processes gone? */
 bool ks_session_over(struct ks_session *s, const struct ks_target *target);
+
+/* The system of an event of this type in tracefs: our own events are in the session's group. */
+const char *ks_session_system(const struct ks_session *s, const struct ks_type *t);
 
 /* No more events. The buffers can still be read. */
 void ks_session_stop(struct ks_session *s);

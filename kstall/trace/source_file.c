@@ -76,7 +76,7 @@ struct ks_file *ks_file_open(const char *name)
 	f->handle = tracecmd_open(name, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!f->handle)
 		ks_die("%s: not a recording of trace-cmd, or damaged", name);
-	f->decoder = ks_decoder_new(tracecmd_get_tep(f->handle));
+	f->decoder = ks_decoder_new(tracecmd_get_tep(f->handle), "kstall");
 	f->nr_buffers = tracecmd_buffer_instances(f->handle);
 	f->buffers = ks_alloc((f->nr_buffers > 0 ? f->nr_buffers : 0) * sizeof(*f->buffers));
 	/* Instances first: of two events at the same time the cause is in these. */

@@ -3,6 +3,7 @@
  * The ring buffers of a session, CPU by CPU. A pass takes what is not younger than its own begin:
  * whatever is that old can be read from every CPU by then, so the order is right.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,14 +65,16 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 	return true;
 }
 
-static struct tep_handle *formats(void)
+static struct tep_handle *formats(const struct ks_session *s)
 {
 	const char *systems[32];
 	int n = 0;
 
 	for (size_t i = 0; i < ks_nr_types; i++) {
-		if ((!n || strcmp(systems[n - 1], ks_types[i].system)) && n < 31)
-			systems[n++] = ks_types[i].system;
+		const char *system = ks_session_system(s, &ks_types[i]);
+
+		if ((!n || strcmp(systems[n - 1], system)) && n < 31)
+			systems[n++] = system;
 	}
 	systems[n] = NULL;
 	return tracefs_local_events_system(NULL, systems);
@@ -82,8 +85,10 @@ static void add(struct ks_live *l, struct ks_session *s, int b, int cpu)
 	struct cpu_stream *cs = &l->streams[l->nr];
 
 	cs->tcpu = tracefs_cpu_open(s->buffer[b], cpu, true);
-	if (!cs->tcpu)
+	if (!cs->tcpu && errno == ENOENT)	/* of a CPU that cannot be there */
 		return;
+	if (!cs->tcpu)
+		ks_die("the buffer of CPU %d: %s", cpu, strerror(errno));
 	cs->s.next = next_record;
 	cs->cpu = cpu;
 	cs->page = ks_alloc(tracefs_cpu_read_size(cs->tcpu));
@@ -99,10 +104,10 @@ struct ks_live *ks_live_open(struct ks_session *s)
 {
 	struct ks_live *l = ks_alloc(sizeof(*l));
 
-	l->tep = formats();
+	l->tep = formats(s);
 	if (!l->tep)
 		ks_die("the kernel's event formats cannot be read");
-	l->decoder = ks_decoder_new(l->tep);
+	l->decoder = ks_decoder_new(l->tep, s->group);
 	l->streams = ks_alloc(KS_BUFFERS * s->cpus * sizeof(*l->streams));
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		for (int cpu = 0; cpu < s->cpus; cpu++)

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# description: sessions side by side harm neither each other nor the kernel; whatever ends them, nothing is left in tracefs
+# timeout: 600
+# requires: python3 unshare
+# tier1: 6.12
+
+. ../../events.sh
+KSTALL=$PWD/../../../kstall/kstall
+[ -x "$KSTALL" ] || skip_all "kstall is not built here"
+[ -e $TRACEFS/kprobe_events ] || skip_all "no kprobe events"
+cd "$work" || exit
+ln -s "$tests/program/why/caller" .
+
+# left: what sessions have in tracefs, the groups of events without the IDs
+left() {
+	(cd $TRACEFS/instances && printf '%s\n' kstall-????????-*) | grep -v '[*]' | sed -E 's/-[0-9a-f]{8}-/-ID-/'
+	cat $TRACEFS/{kprobe,uprobe}_events | sed -nE 's/^[pr][0-9]*:(kstall)_[0-9a-f]{8}\/.*/events/p' | sort -u
+}
+nothing_left() { [ -z "$(left)" ]; }
+is_begun() { [[ $(left) == *kstall-ID-all*events* ]] && grep -q 1 $TRACEFS/instances/kstall-*-job/events/sched/sched_switch/enable; }
+
+# complaint FILE: its first line that begins with "kstall: "
+complaint() { grep -hm1 '^kstall: ' "$@"; }
+
+plan 29
+
+# --- two at the same function's file: the second would have been a sibling of the first's probe, which the kernel frees ---
+
+./caller &
+caller=$!
+at_exit kill $caller
+"$KSTALL" why -p $caller --step "uprobe:$work/caller:step_a" --time 8s --json >a.json 2>a.err &
+a=$!
+wait_until 60 is_begun || bail "the first session does not begin"
+"$KSTALL" why -p $caller --step "uprobe:$work/caller:step_b" --time 2s --json >b.json 2>b.err
+t_eq "two uprobes: the second's status" "$? $(cat b.err)" "0 "
+t_eq "... and the first goes on" "$(left | sort -u | xargs)" "events kstall-ID-all kstall-ID-job"
+wait $a
+t_eq "... and ends well" "$? $(cat a.err)" "0 "
+# steps FILE: how long the shortest is in ms, the longest but ten
+steps() { python3 -c 'import json, sys
+ns = sorted(s["duration_ns"] for s in json.load(open(sys.argv[1]))["steps"])
+print(ns[0] // 10**6, ns[len(ns) // 2] // 10**6) if ns else print("none")' "$1"; }
+read -r least half < <(steps a.json)
+t_range "the first has its own function's steps" "$half" 10 49
+read -r least half < <(steps b.json)
+t_range "the second has its own, too" "$least" 50 1000
+t_ok "nothing is left" nothing_left
+
+# --- killed ---
+
+"$KSTALL" record -o killed.dat -- sleep 1000 2>killed.err &
+kstall=$!
+wait_until 60 is_begun || bail "record does not begin"
+kill -9 $kstall
+wait $kstall 2>/dev/null
+t_ok "after kill -9 the guardian removes everything" wait_until 60 nothing_left
+pkill -x sleep
+
+"$KSTALL" record -o killed.dat -- sleep 1000 2>killed.err &
+kstall=$!
+wait_until 60 is_begun || bail "record does not begin"
+pkill -9 -x kstall-guard
+kill -9 $kstall
+wait $kstall 2>/dev/null
+pkill -x sleep
+t_eq "the guardian killed, too: all of it is left" "$(left | sort -u | xargs)" "events kstall-ID-all kstall-ID-job"
+"$KSTALL" record -o other.dat -p $caller 2>other.err &
+other=$!
+# shellcheck disable=SC2016 # for eval
+wait_until 60 eval '[ "$(left | grep -c all)" = 1 ] && is_begun'
+t_eq "the next one removes it, and says so" "$(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" "kstall: session ID was left by a kstall that was killed: removed"
+t_eq "... once" "$(grep -c . other.err)" 1
+"$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
+t_eq "one that lives is left alone" "$? $(cat third.err)" "0 "
+t_eq "... and has what it had" "$(left | sort -u | xargs)" "events kstall-ID-all kstall-ID-job"
+kill -INT $other
+wait $other
+t_eq "... until it ends" "$? $(left)" "0 "
+
+# --- a child that has the marker open ---
+
+# shellcheck disable=SC2016 # for the child
+"$KSTALL" record -o held.dat --time 2s -- sh -c 'exec 3>"$KSTALL_MARKER"; exec sleep 1001' 2>held.err
+t_eq "a child holds the buffer: the status" $? 0
+holder=$(pgrep -fx 'sleep 1001')
+t_eq "... and that is said" "$(complaint held.err | sed -E 's/[0-9a-f]{8}/ID/')" \
+	"kstall: process $holder still has the trace_marker of session ID open: the buffer is removed when it closes it"
+t_eq "... nothing but that buffer is left" "$(left)" "kstall-ID-job"
+t_eq "... and nothing in it is enabled" "$(cat $TRACEFS/instances/kstall-*-job/events/enable)" 0
+"$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
+t_eq "... which the next one leaves alone" "$(cat third.err) $(left)" " kstall-ID-job"
+kill "$holder"
+t_ok "... and it goes with the child" wait_until 60 nothing_left
+
+# --- what cannot work is one sentence and status 1 ---
+
+timeout 100 unshare -pf --mount-proc "$KSTALL" why --every 500ms -- true >ns.out 2>ns.err
+t_eq "in a PID namespace of its own" "$? $(grep -c . ns.out) $(complaint ns.err | sed -E 's/process [0-9]+/process N/')" \
+	"1 0 kstall: the kernel's tracing calls process N what is 1 here: run it in the host's PID namespace (--pid=host)"
+echo 0 >/proc/sys/kernel/ftrace_enabled
+"$KSTALL" why --every 500ms -- true >off.out 2>off.err
+t_eq "kernel.ftrace_enabled=0" "$? $(grep -c . off.out) $(complaint off.err)" \
+	"1 0 kstall: the kernel takes a kprobe on markers, and it does not fire: kernel.ftrace_enabled is 0"
+echo 1 >/proc/sys/kernel/ftrace_enabled
+mkdir dir
+"$KSTALL" record -o dir/ -- touch ran 2>dir.err
+t_eq "the output is a directory: before the job runs" "$? $(complaint dir.err) $(ls ran 2>&1)" \
+	"1 kstall: dir/: Is a directory ls: cannot access 'ran': No such file or directory"
+t_ok "nothing is left" nothing_left
+
+# limited N: how it ends with so many open files; right is a recording of 5 steps
+limited() {
+	local status=0
+	rm -f few.dat
+	(ulimit -n "$1"; exec "$KSTALL" record -o few.dat --step marker -- "$tests/program/why/trainer" -o few 5 none) >few.out 2>few.err || status=$?
+	if [ $status = 0 ] && [ "$("$KSTALL" why -i few.dat --json | python3 -c 'import json, sys; print(len(json.load(sys.stdin)["steps"]))')" = 5 ]; then
+		echo right
+	elif [ $status = 1 ] && [ "$(wc -l <few.err)" = 1 ] && [ ! -e few.dat ]; then
+		echo refused
+	else
+		echo "limit $1: status $status: $(head -c 300 few.err)"
+	fi
+}
+# shellcheck disable=SC2046 # numbers
+for n in $(at_length "$(seq -s ' ' 10 44)" "10 20 39 44"); do limited "$n"; done | sort | uniq -c | sed 's,^ *,,' >limits
+t_eq "few open files: a recording or a sentence" "$(grep -v 'right$\|refused$' limits)" ""
+t_range "... a recording where there are enough" "$(sed -n 's/ right$//p' limits)" 1 99
+t_range "... a sentence where there are not" "$(sed -n 's/ refused$//p' limits)" 1 99
+rm -f few.*
+
+# --- a container's file, not the host's of that name ---
+
+mkdir -p root
+cp caller root/job
+cp /bin/true /job
+at_exit rm -f /job
+chroot root /job &
+inside=$!
+at_exit kill $inside
+"$KSTALL" why -p $inside --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
+t_eq "a function of a container's file" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+
+# --- a storm ---
+
+for i in $(seq "$(at_length 40 8)"); do
+	case $((RANDOM % 3)) in
+	0) "$KSTALL" record -o "storm.$i" --time 2s -p $caller ;;
+	1) "$KSTALL" why --every 200ms -- sleep 1 ;;
+	2) "$KSTALL" why -p $caller --step "uprobe:$work/caller:step_a" --time 1s ;;
+	esac >/dev/null 2>"storm.$i.err" &
+	sleep 0.$((RANDOM % 10))
+	[ $((RANDOM % 3)) != 0 ] || pkill -9 -n -x kstall
+done
+while pgrep -x kstall >/dev/null; do sleep 0.2; done
+t_ok "a storm of sessions, some of them killed, leaves nothing" wait_until 60 nothing_left
+t_eq "... and no unfinished recording but those of the killed" "$(find . -name 'storm.*.??????' -size +0 | wc -l)" 0
