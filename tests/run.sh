@@ -1,5 +1,10 @@
 #!/usr/bin/env bash
 # run.sh [DIR/NAME…]: runs tests (all, if none is named) on the running kernel and prints KTAP. `run.sh -l [PREFIX]` lists them.
+#
+# Groups of directories: modules/ what each module reports; program/ what a person runs: kstall, the tools, the doctor; safety/ that
+# nothing dies, and that it would be noticed; packages/ building and installing; mocks/ devices and events that are made up; vm/ the
+# guests. A test is called DIR/NAME, whatever group DIR is in.
+#
 # Exit status as kselftest has it: 0 passed, 1 failed, 4 everything skipped.
 #
 # To each test's own results it adds what no test can be trusted to say: that there were as many as planned, that the script

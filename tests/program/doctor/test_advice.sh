@@ -6,7 +6,7 @@
 # tier1: 6.12
 . ../../lib.sh
 . lib.sh
-plan 14
+plan 16
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -38,6 +38,21 @@ t_eq "... something was lost" "$status $(grep -cE '^  (ok|note)' "$report") $(gr
 options=(--quiet --json)
 status "event one users=0 state=idle min_ns=0 suppressed=0" "table t $table"
 t_eq "... as JSON" "$(python3 -c 'import json, sys; print(*[c["name"] for c in json.load(sys.stdin)["checks"]])' <"$report")" "table t"
+
+# --- what a session has left ---
+
+options=(--quiet)
+session=$node/sys/kernel/tracing/instances/kstall-0123abcd-job
+mkdir -p "$session"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_eq "a session without an owner" "$status $(grep -o '^  warn  session: 0123abcd was left by a kstall that was killed' "$report")" \
+	"0   warn  session: 0123abcd was left by a kstall that was killed"
+exec 7<"$session"
+flock 7
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+exec 7<&-
+rmdir "$session"
+t_eq "... one that lives is nobody's business" "$status $(cat "$report")" "0 "
 put /proc/sys/vm/zone_reclaim_mode 1
 put /proc/sys/vm/swappiness 0
 options=(--quiet --node)
