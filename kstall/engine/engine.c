@@ -70,4 +70,5 @@ void ks_engine_free(struct ks_engine *e)
 	free(e->context);
 	free(e->unseen);
 	free(e->jobs);
+	free(e->open);
 }

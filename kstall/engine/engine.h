@@ -37,10 +37,26 @@ struct ks_done {
 	struct ks_phase phase[KS_MAX_PHASES];
 };
 
+/* What a system call does, if that is known; layer KS_NONE if it is not. */
+struct ks_call {
+	u8 layer;
+	u32 phase;
+	u32 culprit;
+};
+
+/* A file of a process whose calls are told apart. */
+struct ks_open {
+	s32 tgid;
+	u8 layer;
+	u32 path;
+	u64 fd;
+};
+
 struct ks_seg {
 	u64 begin, end;
 	struct ks_what what;
 	s16 syscall;		/* -1: in user mode or not known */
+	struct ks_call call;
 	u8 uninterruptible;
 	u8 first;		/* the first segment of a spell: it is counted */
 	u64 flow;		/* number of what it waited for */
@@ -72,6 +88,7 @@ struct ks_thread {
 	u8 state;
 	u8 uninterruptible;
 	s16 syscall;
+	struct ks_call call;
 	u64 since;
 	u64 call_begin;		/* of the system call */
 	bool first;
@@ -151,6 +168,8 @@ struct ks_engine {
 	struct ks_job *jobs;	/* of GPUs */
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
+	struct ks_open *open;
+	size_t nr_open, room_open;
 };
 
 void ks_engine_init(struct ks_engine *e);
@@ -222,6 +241,12 @@ void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d);
 struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
 			    const struct ks_thread *t);
+
+/* call.c: what a system call does */
+void ks_call_enter(struct ks_engine *e, struct ks_thread *t, const struct ks_event *ev);
+void ks_call_forget(struct ks_engine *e, s32 tgid);
+void ks_call_note(struct ks_engine *e, const char *text);
+u8 ks_call_layer(const char *path);
 
 /* syscalls.c, generated */
 const char *ks_syscall_name(int nr);

@@ -41,6 +41,10 @@ const char *const ks_layer_name[KS_NR_LAYERS] = {
 	[KS_RDMA] = "rdma",
 	[KS_MR_REG] = "mr_reg",
 	[KS_ODP] = "odp",
+	[KS_NVIDIA] = "nvidia",
+	[KS_UVM] = "uvm",
+	[KS_KFD] = "kfd",
+	[KS_UVERBS] = "uverbs",
 };
 
 static bool same(const struct ks_what *a, const struct ks_what *b)

@@ -19,7 +19,7 @@ enum ks_state {
 #define KS_ASLEEP (1 << KS_BLOCKED)
 
 enum ks_layer {
-	KS_NONE,		/* not said yet: what is left becomes one of the next seven */
+	KS_NONE,		/* not said yet: what is left becomes one of the next seven, or a call's */
 	KS_USER,
 	KS_KERNEL,
 	KS_UNEXPLAINED,
@@ -46,6 +46,10 @@ enum ks_layer {
 	KS_RDMA,
 	KS_MR_REG,
 	KS_ODP,
+	KS_NVIDIA,
+	KS_UVM,
+	KS_KFD,
+	KS_UVERBS,
 	KS_NR_LAYERS
 };
 

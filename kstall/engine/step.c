@@ -323,6 +323,8 @@ static void line(struct ks_engine *e, s32 tid, const char *text, bool probe)
 	}
 	if (!strcmp(word, "task"))
 		note_task(e, text + n);
+	else if (!strcmp(word, "fd"))
+		ks_call_note(e, text + n);
 	else if (!strcmp(word, "unseen"))
 		note_unseen(e, text + n);
 }

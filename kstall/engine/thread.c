@@ -84,6 +84,12 @@ static u32 left_over(const struct ks_seg *s)
 /* Layer of what nothing was carved into. */
 static void name_rest(struct ks_seg *s)
 {
+	if (s->call.layer && (KS_HELD & 1 << s->what.state)) {
+		s->what.layer = s->call.layer;
+		s->what.phase = s->call.phase;
+		s->what.culprit = s->call.culprit;
+		return;
+	}
 	switch (s->what.state) {
 	case KS_ON_CPU:
 		s->what.layer = s->syscall < 0 ? KS_USER : KS_KERNEL;
@@ -127,6 +133,7 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 	s->what.state = t->state;
 	s->what.culprit = t->state == KS_CPU_WAIT ? t->instead : 0;
 	s->syscall = t->syscall;
+	s->call = t->call;
 	s->uninterruptible = t->uninterruptible;
 	s->first = t->first;
 	t->since = end;
@@ -295,6 +302,9 @@ void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 	set_comm(t, ev->str[1]);
 	t->born = t->since = t->ready = ev->ts;
 	t->syscall = -1;
+	t->call = (struct ks_call){ 0 };
+	if (t->tgid == t->tid)
+		ks_call_forget(e, t->tgid);
 	t->state = KS_CPU_WAIT;
 	t->uninterruptible = 0;
 	if (followed(e, parent))
@@ -314,6 +324,7 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 		old->dead = true;
 	}
 	t->dead = false;
+	ks_call_forget(e, t->tgid);
 	if (followed(e, t))
 		ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 }
@@ -328,10 +339,11 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 	ks_thread_end(e, t, ev->ts);
 	t->state = KS_ABSENT;
 	t->syscall = -1;
+	t->call = (struct ks_call){ 0 };
 	t->dead = true;
 }
 
-/* sys_enter: id */
+/* sys_enter: id, args */
 void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
@@ -341,6 +353,7 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 	ks_thread_fold(e, t, ev->ts);
 	t->syscall = ev->num[0] < 32768 ? (s16)ev->num[0] : -1;
+	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
 	t->first = true;
 }
@@ -356,6 +369,7 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 		t->syscall = ev->num[0];
 	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 	t->syscall = -1;
+	t->call = (struct ks_call){ 0 };
 	t->first = true;
 }
 

@@ -43,6 +43,24 @@ static void find_field(struct field *f, struct tep_format_field *tf)
 	f->here = true;
 }
 
+/* A field, or NAME[N]: an element of one. */
+static void find_named(struct field *f, struct tep_event *te, const char *name)
+{
+	size_t len = strcspn(name, "[");
+	struct tep_format_field *tf;
+	char whole[64];
+	u32 at;
+
+	tf = tep_find_any_field(te, ks_fmt(whole, sizeof(whole), "%.*s", (int)len, name));
+	find_field(f, tf);
+	if (!name[len] || !f->here)
+		return;
+	at = atoi(name + len + 1) * tf->elementsize;
+	f->here = tf->elementsize && at + tf->elementsize <= f->size;
+	f->offset += at;
+	f->size = tf->elementsize;
+}
+
 static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 		     const struct ks_type *type, const char *system)
 {
@@ -54,7 +72,7 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 	k->type = type;
 	d->by_id[te->id] = n + 1;
 	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++)
-		find_field(&k->field[i], tep_find_any_field(te, type->fields[i]));
+		find_named(&k->field[i], te, type->fields[i]);
 	if (!d->id.here) {
 		find_field(&d->id, tep_find_common_field(te, "common_type"));
 		find_field(&d->flags, tep_find_common_field(te, "common_flags"));

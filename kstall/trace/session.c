@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -9,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/event.h"
+#include "engine/engine.h"
 #include "trace/probe.h"
 #include "trace/session.h"
 
@@ -226,6 +227,29 @@ static void check(struct ks_session *s)
 	tracefs_instance_file_clear(s->buffer[KS_JOB], "trace");
 }
 
+/* Files whose calls have names, opened before we came; what opens later is seen. */
+static void tell_files(void *priv, pid_t tid, pid_t tgid)
+{
+	char path[64], link[300], to[128], text[200];
+	struct dirent *entry;
+	DIR *dir;
+
+	if (tid != tgid)
+		return;
+	dir = opendir(ks_fmt(path, sizeof(path), "/proc/%d/fd", tgid));
+	while (dir && (entry = readdir(dir))) {
+		ssize_t n = readlink(ks_fmt(link, sizeof(link), "%s/%s", path, entry->d_name), to,
+				     sizeof(to) - 1);
+
+		to[n > 0 ? n : 0] = '\0';
+		if (ks_call_layer(to))
+			note(priv, ks_fmt(text, sizeof(text), "kstall fd %d %s %s\n", tgid,
+					  entry->d_name, to));
+	}
+	if (dir)
+		closedir(dir);
+}
+
 static void count(void *priv, pid_t tid, pid_t tgid)
 {
 	(void)tid;
@@ -285,6 +309,7 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 	if (ks_probes_see_markers())
 		note(s, "kstall probe\n");
 	ks_job_threads(target, s->child, tell, s);
+	ks_job_threads(target, s->child, tell_files, s);
 	ks_unseen(tell_unseen, s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)

@@ -8,7 +8,8 @@ the current directory. The text is that of kstall/engine_test, an event a line:
     lost FROM TO NR        so many events are missing between two that one CPU has at these times
 
 Formats of kstall's own events come from tests/modules/abi/*.fields: the program is tested with the layout that users get. A field
-that a line leaves out has a value that no line gives, so that a program that reads the wrong field is found out.
+that a line leaves out has a value that no line gives, so that a program that reads the wrong field is found out. NAME[N]=VALUE
+is an element of an array.
 
 --instances puts the events of each module into a buffer of its own, kstall-MODULE, as the flight recorder has them, and markers
 into each of these. --about FILE appends what a copy of the recorder says of itself.
@@ -72,6 +73,17 @@ class Field:
     def line(self):
         return f"\tfield:{self.declaration};\toffset:{self.offset};\tsize:{self.size};\tsigned:{int(self.signed)};\n"
 
+    def put_element(self, data, at, one, value):
+        number = UNSET if value is None else int(value, 0)
+        if at + one > self.offset + self.size or not 0 <= number < 1 << 8 * one:
+            die(f"{value} does not fit into {self.declaration}")
+        data[at:at + one] = number.to_bytes(one, "little")
+
+    def put_array(self, data, values):
+        one = self.size // int(re.search(r"\[(\d+)\]$", self.declaration)[1])
+        for i in range(self.size // one):
+            self.put_element(data, self.offset + i * one, one, values.get(f"{self.name}[{i}]"))
+
     def put(self, data, value):
         if self.dynamic or (self.text and not self.size):
             # The string lies behind the fields; ftrace's markers end in a new line.
@@ -115,11 +127,14 @@ class Event:
     def record(self, pid, flags, values):
         data = bytearray(self.size)
         struct.pack_into("<HBBi", data, 0, self.id, flags, 0, pid)
-        unknown = set(values) - {f.name for f in self.fields}
+        unknown = {key.partition("[")[0] for key in values} - {f.name for f in self.fields}
         if unknown:
             die(f"{self.system}:{self.name} has no {', '.join(sorted(unknown))}")
         for field in self.fields:
-            field.put(data, values.get(field.name))
+            if field.array and field.size:
+                field.put_array(data, values)
+            else:
+                field.put(data, values.get(field.name))
         return bytes(data.ljust((len(data) + 3) // 4 * 4, b"\0"))
 
 
