@@ -18,7 +18,7 @@ import time
 MS = 1e6
 NAMELESS = ("user", "kernel", "unexplained")    # layers that say where, not what for
 LENGTH_OFF = 1 * MS         # of a step, between the two clocks
-SIZE_OFF = 0.1, 1 * MS      # of a stall: this share, and this much
+SIZE_OVER = 0.02, 1 * MS     # of a stall: this share, and this much
 ROUNDS, ROUND_S, SETTLE_S = 10, 2.5, 0.5
 SLOWER = 0.004              # at most so much, or what two plain rounds differ by
 
@@ -37,11 +37,11 @@ def complain(text):
 # --- stalls ---
 
 def read_table(text):
-    """NAME | patterns of names, "-" for none | layer that has to be seen | what it is"""
+    """NAME | patterns of names, "-" for none | at least so many per cent | layer that has to be seen | what it is"""
     for line in text.splitlines():
         if line.strip():
-            name, names, needs, about = (word.strip() for word in line.split("|"))
-            yield name, [] if names == "-" else names.split(","), needs, about
+            name, names, least, needs, about = (word.strip() for word in line.split("|"))
+            yield name, [] if names == "-" else names.split(","), int(least or 0) / 100, needs, about
 
 
 def fits(name, patterns):
@@ -65,11 +65,11 @@ class Stalled:
         self.found = sum(p["ns"] for p in parts if fits(p["name"], patterns)) if patterns else parts[0]["ns"]
         self.named = 1 - sum(p["ns"] for p in parts if p["layer"] in NAMELESS) / step["duration_ns"]
 
-    def size_fits(self):
-        return abs(self.found - self.injected) <= SIZE_OFF[0] * self.injected + SIZE_OFF[1]
+    def size_fits(self, least):
+        return least * self.injected <= self.found <= (1 + SIZE_OVER[0]) * self.injected + SIZE_OVER[1]
 
 
-def judge_cause(name, patterns, about, steps):
+def judge_cause(name, patterns, least, about, steps):
     steps = [Stalled(log, step, patterns) for log, step in steps]
     shown = sorted(steps, key=lambda s: s.injected)[len(steps) // 2]
     first = sum(s.is_first for s in steps)
@@ -78,7 +78,7 @@ def judge_cause(name, patterns, about, steps):
     if patterns and first < len(steps):
         complain(f"{name} ({about}): {' or '.join(patterns)} was first in {first} of {len(steps)} steps")
     for s in steps:
-        if patterns and not s.size_fits():
+        if patterns and not s.size_fits(least):
             complain(f"{name} ({about}): {s.found / MS:.2f} ms were found of {s.injected / MS:.2f} ms")
     return bool(patterns)
 
@@ -107,7 +107,7 @@ def stalls(log_path, why_path, table):
     named = had = 0
     print(f"\n{'cause':10} {'first':10} {'injected':>10} {'kstall':>10} {'named':>10}  the largest part\n"
           f"{'':10} {'':10} {'ms':>10} {'ms':>10} {'of it':>10}")
-    for name, patterns, needs, about in table:
+    for name, patterns, least, needs, about in table:
         of_it = [(x, steps[str(x["step"])]) for x in own if x.get("cause") == name and str(x["step"]) in steps]
         if name in skipped:
             print(f"{name:10} skipped: {skipped[name]}")
@@ -115,7 +115,7 @@ def stalls(log_path, why_path, table):
             complain(f"{name} ({about}): no step")
         else:
             had += 1
-            named += judge_cause(name, [] if needs in unseen else patterns, about, of_it)
+            named += judge_cause(name, [] if needs in unseen else patterns, least, about, of_it)
     print(f"\n{named} of {had} causes have a name")
     judge_lengths(own, steps)
     print(f"{why['cost']['events']} events, {why['cost']['lost']} lost; {why['markers']['unmatched']} markers without their other one")

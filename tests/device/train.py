@@ -195,10 +195,16 @@ class Jit(Cause):
 
 
 def spin(ms):
-    """Without a system call. Returns for how long the thread did not run meanwhile."""
-    cpu, begin = time.thread_time_ns(), now()
-    while now() < begin + ms * 1000000:
+    """Without a system call."""
+    end = now() + ms * 1000000
+    while now() < end:
         pass
+
+
+def not_running(fn, *args):
+    """For how long the thread did not run meanwhile."""
+    cpu, begin = time.thread_time_ns(), now()
+    fn(*args)
     end = now()
     return end - begin - (time.thread_time_ns() - cpu)
 
@@ -223,7 +229,7 @@ class Quota(Cause):
         try:
             self.root = self.mount()
             with open("/proc/self/cgroup", encoding="utf-8") as f:
-                self.home = self.root + [line[4:-1] for line in f if line.startswith("0::/")][0]
+                self.home = self.root + [line[3:-1] for line in f if line.startswith("0::/")][0]
             with open(f"{self.root}/cgroup.controllers", encoding="utf-8") as f:
                 if "cpu" not in f.read().split():
                     raise Skip("cgroup v2 has no cpu controller")
@@ -245,13 +251,13 @@ class Quota(Cause):
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
 
-    def stall(self):
+    def spin(self):
         self.write(f"{self.made}/cpu.max", "30000 100000")
-        begin = now()
-        ns = spin(450)
-        end = now()
-        self.write(f"{self.made}/cpu.max", "max 100000")
-        return begin, end, ns
+        spin(450)
+        self.write(f"{self.made}/cpu.max", "max 100000")    # which it may have to wait for, too
+
+    def stall(self):
+        return not_running(self.spin)
 
     def close(self):
         if self.made:
@@ -267,34 +273,39 @@ class Quota(Cause):
 
 
 class Neighbour(Cause):
-    """A process that spins on the CPU that this thread is bound to."""
+    """Two processes that spin on the CPU that this thread is bound to, so that it has a third of it."""
+
+    processes = ()
 
     def prepare(self):
         self.cpus = os.sched_getaffinity(0)
         if len(self.cpus) < 2:
             raise Skip("one CPU only")
-        self.process = subprocess.Popen(["sh", "-c", "while :; do :; done"])
-        os.sched_setaffinity(self.process.pid, {max(self.cpus)})
-        self.process.send_signal(signal.SIGSTOP)
+        self.processes = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
+        for p in self.processes:
+            os.sched_setaffinity(p.pid, {max(self.cpus)})
+        self.send(signal.SIGSTOP)
+
+    def send(self, what):
+        for p in self.processes:
+            p.send_signal(what)
 
     def before(self):
         os.sched_setaffinity(0, {max(self.cpus)})
 
     def stall(self):
-        self.process.send_signal(signal.SIGCONT)
-        begin = now()
-        ns = spin(400)
-        end = now()
-        self.process.send_signal(signal.SIGSTOP)
-        return begin, end, ns
+        self.send(signal.SIGCONT)
+        ns = not_running(spin, 400)
+        self.send(signal.SIGSTOP)
+        return ns
 
     def after(self):
         os.sched_setaffinity(0, self.cpus)
 
     def close(self):
-        if hasattr(self, "process"):
-            self.process.kill()
-            self.process.wait()
+        for p in self.processes:
+            p.kill()
+            p.wait()
 
 
 class Fsync(Cause):
@@ -451,8 +462,6 @@ class Run:
         self.training.step()
         if cause:
             from_, found, to = now(), cause.stall(), now()
-            if isinstance(found, tuple):        # its own begin and end
-                from_, to, found = found[0], found[1], found[2] if len(found) > 2 else None
             stall = {"cause": name, "begin": from_, "end": to, "ns": to - from_ if found is None else found}
         self.marker.write(b"kstall step %d end\n" % self.steps)
         self.say(what="step", step=self.steps, step_begin=begin, step_end=now(), **stall)
