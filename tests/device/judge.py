@@ -18,7 +18,7 @@ import time
 MS = 1e6
 NAMELESS = ("user", "kernel", "unexplained")    # layers that say where, not what for
 LENGTH_OFF = 1 * MS         # of a step, between the two clocks
-SIZE_OVER = 0.02, 1 * MS     # of a stall: this share, and this much
+SIZE_OVER = 0.02, 10 * MS    # of a stall: this share, and what the step may have had of it anyway
 ROUNDS, ROUND_S, SETTLE_S = 10, 2.5, 0.5
 SLOWER = 0.004              # at most so much, or what two plain rounds differ by
 

@@ -52,11 +52,13 @@ class Driver:
 
 
 class Training:
+    """The GPU has more to do than the CPU that feeds it, or a step's length would tell how busy the machine is."""
+
     def __init__(self):
-        layer = torch.nn.TransformerEncoderLayer(512, 8, 2048, batch_first=True)
+        layer = torch.nn.TransformerEncoderLayer(1024, 16, 4096, batch_first=True)
         self.model = torch.nn.TransformerEncoder(layer, 6).cuda()
         self.optimizer = torch.optim.AdamW(self.model.parameters())
-        self.batch = torch.randn(16, 128, 512, device="cuda")
+        self.batch = torch.randn(16, 256, 1024, device="cuda")
 
     def step(self):
         self.optimizer.zero_grad()
@@ -281,17 +283,15 @@ class Neighbour(Cause):
         self.cpus = os.sched_getaffinity(0)
         if len(self.cpus) < 2:
             raise Skip("one CPU only")
-        self.processes = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
-        for p in self.processes:
-            os.sched_setaffinity(p.pid, {max(self.cpus)})
-        self.send(signal.SIGSTOP)
-
     def send(self, what):
         for p in self.processes:
             p.send_signal(what)
 
     def before(self):
-        os.sched_setaffinity(0, {max(self.cpus)})
+        self.processes = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2)]
+        self.send(signal.SIGSTOP)
+        for cpu_of in (0, *(p.pid for p in self.processes)):
+            os.sched_setaffinity(cpu_of, {max(self.cpus)})
 
     def stall(self):
         self.send(signal.SIGCONT)
@@ -301,11 +301,13 @@ class Neighbour(Cause):
 
     def after(self):
         os.sched_setaffinity(0, self.cpus)
+        self.close()
 
     def close(self):
         for p in self.processes:
             p.kill()
             p.wait()
+        self.processes = ()
 
 
 class Fsync(Cause):
