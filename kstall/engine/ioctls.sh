@@ -20,8 +20,8 @@ exec awk '!/^#/ && NF > 3 {
 # buffers, pmcraid) have none of these numbers, so a file need not be known.
 #
 # RM_ALLOC_MEMORY pins host memory if its class is NV01_MEMORY_SYSTEM_OS_DESCRIPTOR (escape.c), which is the only class that CUDA
-# is known to ask for by this call (gVisor, which hands CUDA's calls on, knows no other); else it allocates. RM_VID_HEAP_CONTROL allocates, pins, frees or asks.
-# IOCTL_XFER_CMD holds another call.
+# is known to ask for by this call (gVisor, which hands CUDA's calls on, knows no other); else it allocates.
+# RM_VID_HEAP_CONTROL allocates, pins, frees or asks. IOCTL_XFER_CMD holds another call.
 nvidia 0xC0004627 RM_ALLOC_MEMORY pin or alloc
 nvidia 0xC0004628 RM_ALLOC_OBJECT alloc
 nvidia 0xC0004629 RM_FREE free
