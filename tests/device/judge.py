@@ -74,7 +74,8 @@ def judge_cause(name, patterns, least, about, steps):
     shown = sorted(steps, key=lambda s: s.injected)[len(steps) // 2]
     first = sum(s.is_first for s in steps)
     verdict = f"{first} of {len(steps)}" if patterns else "not named"
-    print(f"{name:10} {verdict:10} {shown.injected / MS:10.2f} {shown.found / MS:10.2f} {100 * shown.named:8.1f} %  {told(shown.largest)}")
+    print(f"{name:10} {verdict:10} {shown.injected / MS:10.2f} {shown.found / MS:10.2f} {100 * shown.named:8.1f} %  "
+          f"{told(shown.largest)}")
     if patterns and first < len(steps):
         complain(f"{name} ({about}): {' or '.join(patterns)} was first in {first} of {len(steps)} steps")
     for s in steps:
@@ -116,9 +117,10 @@ def stalls(log_path, why_path, table):
         else:
             had += 1
             named += judge_cause(name, [] if needs in unseen else patterns, least, about, of_it)
-    print(f"\n{named} of {had} causes have a name")
+    print(f"\n{named} of {had} causes have a name; of the others kstall says where, but not what for")
     judge_lengths(own, steps)
-    print(f"{why['cost']['events']} events, {why['cost']['lost']} lost; {why['markers']['unmatched']} markers without their other one")
+    print(f"{why['cost']['events']} events, {why['cost']['lost']} lost; "
+          f"{why['markers']['unmatched']} markers without their other one")
     if why["cost"]["lost"] or why["markers"]["unmatched"]:
         complain("events were lost, or markers do not fit")
 
@@ -128,7 +130,8 @@ def stalls(log_path, why_path, table):
 class Loop:
     def __init__(self, where):
         self.log = f"{where}/plain.log"
-        self.process = subprocess.Popen([sys.executable, f"{os.path.dirname(os.path.abspath(__file__))}/train.py", self.log, "--plain"])
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.process = subprocess.Popen([sys.executable, f"{here}/train.py", self.log, "--plain"])
         while not (os.path.exists(self.log) and any(x["what"] == "loop" for x in lines(self.log))):
             if self.process.poll() is not None:
                 sys.exit("the plain loop has ended")

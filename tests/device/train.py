@@ -168,8 +168,8 @@ class Jit(Cause):
         self.seed += 1
         major, minor = torch.cuda.get_device_capability()
         target = min(10 * major + minor, 80)
-        body = "\n".join(f"fma.rn.f32 %f{i % 64}, %f{(i * 7 + 1) % 64}, %f{(i * 13 + 5) % 64}, 0f3F{(self.seed << 16) + i & 0xFFFFFF:06X};"
-                         for i in range(self.lines))
+        body = "\n".join(f"fma.rn.f32 %f{i % 64}, %f{(i * 7 + 1) % 64}, %f{(i * 13 + 5) % 64}, "
+                         f"0f3F{(self.seed << 16) + i & 0xFFFFFF:06X};" for i in range(self.lines))
         head = "\n".join(f"ld.global.f32 %f{i}, [%rd1+{4 * i}];" for i in range(64))
         tail = "\n".join(f"st.global.f32 [%rd1+{4 * i}], %f{i};" for i in range(64))
         return (f".version {'7.0' if target == 80 else '6.3'}\n.target sm_{target}\n.address_size 64\n"
