@@ -10,7 +10,7 @@
 #include <kstall/fold.h>
 #include <kstall/event.h>
 #include <kstall/identity.h>
-#include <kstall/recorder.h>
-#include <kstall/status.h>
+#include <kstall/impl/recorder.c>
+#include <kstall/impl/status.c>
 
 #endif /* _KSTALL_CORE_H */

@@ -141,7 +141,7 @@ static __always_inline bool kstall_long_enough(struct kstall_event *event, u64 n
 }
 
 #ifdef KSTALL_MAIN
-#include <kstall/event_impl.h>
+#include <kstall/impl/event.c>
 #endif
 
 #endif /* _KSTALL_EVENT_H */

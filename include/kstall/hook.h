@@ -245,7 +245,7 @@ bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *modul
 bool kstall_hook_place(struct kstall_hook *hook, unsigned long addr);
 
 #ifdef KSTALL_MAIN
-#include <kstall/hook_impl.h>
+#include <kstall/impl/hook.c>
 #endif
 
 #endif /* _KSTALL_HOOK_H */

@@ -150,7 +150,7 @@ static inline void kstall_inflight_unlock(struct kstall_slot *slot)
 }
 
 #ifdef KSTALL_MAIN
-#include <kstall/inflight_impl.h>
+#include <kstall/impl/inflight.c>
 #endif
 
 #endif /* _KSTALL_INFLIGHT_H */

@@ -135,7 +135,7 @@ static __always_inline void kstall_own_release(void *rec)
 }
 
 #ifdef KSTALL_MAIN
-#include <kstall/own_impl.h>
+#include <kstall/impl/own.c>
 #endif
 
 #endif /* _KSTALL_OWN_H */

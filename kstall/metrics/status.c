@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* /sys/kernel/debug/<module>/status; include/kstall/status.h describes it. */
+/* /sys/kernel/debug/<module>/status; include/kstall/impl/status.c describes it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* hook_impl.h - attaching and detaching, instantiated once a module by hook.h */
+// SPDX-License-Identifier: GPL-2.0
+/* hook.c - attaching and detaching, instantiated once a module by hook.h */
 
 KSTALL_PARAM_UINT(max_sleepers, 512, 16, 65536,
 		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 512); more are counted as missed");
@@ -156,7 +156,7 @@ static bool __maybe_unused kstall_module_is_vendors(const char *module)
 static void kstall_kick_and_wait(void);
 static bool kstall_hook_is_optional(const struct kstall_hook *hook);
 
-#include <kstall/direct_impl.h>
+#include <kstall/impl/direct.c>
 
 /* ---- probes common to all function hooks ---- */
 

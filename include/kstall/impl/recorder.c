@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * recorder.h - the flight recorder: rare events kept whether or not anyone listens
+ * recorder.c - the flight recorder: rare events kept whether or not anyone listens
  *
  * With recorder=1 the module records its rare events (errors, overflows, timeouts) into the
  * ftrace instance "kstall", shared by all kstall modules, to be read afterwards from
@@ -13,14 +13,9 @@
  * is enabled from here neither clears nor keeps apart what the last boot recorded: ^traceoff keeps
  * the ring off until that is saved (Documentation/recorder.md).
  */
-#ifndef _KSTALL_RECORDER_H
-#define _KSTALL_RECORDER_H
-
 #include <linux/trace.h>
 
 #include <kstall/event.h>
-
-#ifdef KSTALL_MAIN
 
 static bool recorder;
 module_param(recorder, bool, 0400);
@@ -65,6 +60,3 @@ static void kstall_recorder_exit(void)
 	kstall_recorder_switch(false);
 	trace_array_put(kstall.recorder);
 }
-#endif /* KSTALL_MAIN */
-
-#endif /* _KSTALL_RECORDER_H */

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* event_impl.h - from wishes to hooks, instantiated once a module by event.h */
+// SPDX-License-Identifier: GPL-2.0
+/* event.c - from wishes to hooks, instantiated once a module by event.h */
 
 /* While a table is allocated; while hooks are armed and none is. */
 #define KSTALL_TICK		msecs_to_jiffies(100)

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+// SPDX-License-Identifier: GPL-2.0
 /*
- * status.h - /sys/kernel/debug/<module>/status (0400): what works, what does not, and why
+ * status.c - /sys/kernel/debug/<module>/status (0400): what works, what does not, and why
  *
  * One line an event, hook and table, "kind name key=value ...", then the module's own lines
  * and its reach. Stable: tools parse it. What is counted is counted from loading to unloading,
@@ -8,12 +8,7 @@
  * between. Of a loss the last time is there (last_loss_mono_ns, 0: none; compare now_mono_ns);
  * that of missed hits is when they were noticed, less than a second after.
  */
-#ifndef _KSTALL_STATUS_H
-#define _KSTALL_STATUS_H
-
 #include <kstall/event.h>
-
-#ifdef KSTALL_MAIN
 
 /*
  * ftrace instances and perf are counted; raw-tracepoint users cannot be, since 7.2 frees the
@@ -136,6 +131,3 @@ static void kstall_status_exit(void)
 {
 	debugfs_remove_recursive(kstall.debugfs);
 }
-#endif /* KSTALL_MAIN */
-
-#endif /* _KSTALL_STATUS_H */

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* inflight_impl.h - the table's code, instantiated once a module by inflight.h */
+// SPDX-License-Identifier: GPL-2.0
+/* inflight.c - the table's code, instantiated once a module by inflight.h */
 
 static u32 kstall_own_in_use(struct kstall_inflight *t);
 static void kstall_own_age(struct kstall_inflight *t);

@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* own_impl.h - what only workers do with the tables of own.h, instantiated by it once a module */
+// SPDX-License-Identifier: GPL-2.0
+/* own.c - what only workers do with the tables of own.h, instantiated by it once a module */
 
 /* Counts a record there was no room for. Context: preemption disabled. */
 void __maybe_unused kstall_own_drop(struct kstall_own *own)

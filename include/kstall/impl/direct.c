@@ -1,5 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0 */
-/* direct_impl.h - stubs, and how they are armed and left; instantiated once a module by hook.h */
+// SPDX-License-Identifier: GPL-2.0
+/* direct.c - stubs, and how they are armed and left; instantiated once a module by hook.h */
 
 /* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
 static unsigned int direct;
