@@ -134,6 +134,7 @@ clean:
 		-o -name '*.mod' -o -name '*.mod.c' -o -name '.*.cmd' \
 		-o -name '.*.d' -o -name '*.o.d' -o -name modules.order \
 		-o -name Module.symvers \) -exec rm -f {} +
+	@find . -name .git -prune -o -type d -name impl -empty -exec rmdir {} +
 	@$(MAKE) -s -C kstall clean
 
 # kstall-dkms and kstall-tools, in dist/; needs debhelper and dh-sequence-dkms.

@@ -12,7 +12,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#define KSTALL_MAIN
 #include <kstall/core.h>
 
 #include "drm_sched_trace.h"

@@ -17,7 +17,6 @@
 
 #include <linux/kallsyms.h>
 
-#define KSTALL_MAIN
 #include <kstall/core.h>
 
 #include <trace/events/rdma_core.h>

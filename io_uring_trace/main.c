@@ -11,7 +11,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#define KSTALL_MAIN
 #include <kstall/core.h>
 
 #include "io_uring_trace.h"

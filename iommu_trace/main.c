@@ -10,7 +10,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#define KSTALL_MAIN
 #include <kstall/core.h>
 
 #include "iommu_trace.h"

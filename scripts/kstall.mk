@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
-# Compiler flags of every module here, test modules included. A Kbuild is
+# Compiler flags of every module here, test modules included, and the helpers'
+# code for those that use it. A Kbuild is
 #
-#	obj-m := foo_trace.o
-#	foo_trace-y := foo.o bar.o
 #	include $(src)/../scripts/kstall.mk
+#	obj-m := foo_trace.o
+#	foo_trace-y := main.o bar.o $(kstall-impl)
+#
+# Of several modules in one Kbuild only one can have the helpers.
 #
 # The tree is found from this file's own path: what $(src) is relative to
 # differs between kernels (since 6.13 kbuild runs in the module's directory).
@@ -31,3 +34,19 @@ ccflags-y += -Wextra -Wunused -Wmissing-declarations -Wmissing-prototypes \
 ifneq ($(KSTALL_WERROR),0)
 ccflags-y += -Werror
 endif
+
+# The helpers' code is compiled once for each module that uses it, into the
+# module's own directory, as KBUILD_MODNAME differs and nothing is exported.
+# kbuild looks for a source only beside its object. So a rule of our own names
+# the source; the recipe is kbuild's for .c files, as other Makefiles have it
+# (drivers/firmware/efi/libstub). All else is kbuild's own business, since these
+# are objects of a module: .cmd files, directories, objtool, sparse, modpost. It
+# knows which module by the stem of the rule: that has to be the object's name in
+# foo_trace-y, impl/foo.o, and is the source's name below include/kstall, too.
+kstall-impl := $(addprefix impl/,hook.o direct.o event.o inflight.o own.o \
+	fold.o recorder.o status.o)
+clean-files += impl
+
+$(addprefix $(obj)/,$(kstall-impl)): $(obj)/%.o: $(kstall_top)/include/kstall/%.c FORCE
+	$(call if_changed_rule,cc_o_c)
+	$(call cmd,force_checksrc)

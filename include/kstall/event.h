@@ -81,43 +81,18 @@ void kstall_event_unreg(struct kstall_event *event);
 int kstall_class_reg(struct trace_event_call *call, enum trace_reg type, void *data);
 
 /*
- * KSTALL_DECLARE_EVENT() - stands before the event's KSTALL_TRACE_EVENT(); in the main file it
- * also creates its state. KSTALL_DECLARE_TIMED_EVENT() is for events with a duration: it adds
- * the parameter <event>_min_ns, which is 0 at first; KSTALL_DECLARE_TIMED_EVENT_MIN() is for
- * those that would drown in short ones.
+ * KSTALL_DECLARE_EVENT() - stands before the event's KSTALL_TRACE_EVENT(); in the main file
+ * core.h has it create the event's state, too. KSTALL_DECLARE_TIMED_EVENT() is for events with
+ * a duration: it adds the parameter <event>_min_ns, which is 0 at first;
+ * KSTALL_DECLARE_TIMED_EVENT_MIN() is for those that would drown in short ones.
  */
 #define __KSTALL_DECLARE_EVENT(_name)					\
 	extern struct kstall_event kstall_event_##_name;		\
 	int kstall_reg_##_name(void);					\
 	void kstall_unreg_##_name(void)
-
-#ifdef KSTALL_MAIN
-#define __KSTALL_DEFINE_EVENT(_name, _ns)				\
-	__KSTALL_DECLARE_EVENT(_name);					\
-	struct kstall_event kstall_event_##_name = {			\
-		.name = #_name, .min_ns = (_ns),			\
-	};								\
-	int kstall_reg_##_name(void)					\
-	{								\
-		return kstall_event_reg(&kstall_event_##_name);		\
-	}								\
-	void kstall_unreg_##_name(void)					\
-	{								\
-		kstall_event_unreg(&kstall_event_##_name);		\
-	}
-#define KSTALL_DECLARE_EVENT(_name)	__KSTALL_DEFINE_EVENT(_name, 0)
-#define KSTALL_DECLARE_TIMED_EVENT_MIN(_name, _ns)			\
-	__KSTALL_DEFINE_EVENT(_name, _ns)				\
-	module_param_named(_name##_min_ns, kstall_event_##_name.min_ns, ullong, 0600); \
-	MODULE_PARM_DESC(_name##_min_ns,				\
-			 "emit " #_name " only if it took at least this many ns, " \
-			 "for all its users (0 or more, default " #_ns ")")
-#define KSTALL_DECLARE_TIMED_EVENT(_name)	KSTALL_DECLARE_TIMED_EVENT_MIN(_name, 0)
-#else
-#define KSTALL_DECLARE_EVENT(_name)		__KSTALL_DECLARE_EVENT(_name)
-#define KSTALL_DECLARE_TIMED_EVENT(_name)	__KSTALL_DECLARE_EVENT(_name)
+#define KSTALL_DECLARE_EVENT(_name)			__KSTALL_DECLARE_EVENT(_name)
+#define KSTALL_DECLARE_TIMED_EVENT(_name)		__KSTALL_DECLARE_EVENT(_name)
 #define KSTALL_DECLARE_TIMED_EVENT_MIN(_name, _ns)	__KSTALL_DECLARE_EVENT(_name)
-#endif
 
 /* TRACE_EVENT() whose hooks are armed while it is enabled. */
 #define KSTALL_TRACE_EVENT(name, proto, args, tstruct, assign, print)	\
@@ -139,9 +114,5 @@ static __always_inline bool kstall_long_enough(struct kstall_event *event, u64 n
 	this_cpu_inc(event->suppressed->value);
 	return false;
 }
-
-#ifdef KSTALL_MAIN
-#include <kstall/impl/event.c>
-#endif
 
 #endif /* _KSTALL_EVENT_H */

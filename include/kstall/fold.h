@@ -45,8 +45,4 @@ bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_s
 bool kstall_fold_add(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot);
 void kstall_fold_end(struct kstall_fold *fold, u64 key);
 
-#ifdef KSTALL_MAIN
-#include <kstall/impl/fold.c>
-#endif
-
 #endif /* _KSTALL_FOLD_H */

@@ -243,9 +243,7 @@ static inline struct kstall_hook *kstall_hook_of(const void *data)
 unsigned long kstall_symbol(const char *name);
 bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *module, size_t msize);
 bool kstall_hook_place(struct kstall_hook *hook, unsigned long addr);
-
-#ifdef KSTALL_MAIN
-#include <kstall/impl/hook.c>
-#endif
+bool kstall_module_loaded(const char *module);
+bool kstall_module_is_vendors(const char *module);
 
 #endif /* _KSTALL_HOOK_H */

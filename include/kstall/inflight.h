@@ -149,8 +149,4 @@ static inline void kstall_inflight_unlock(struct kstall_slot *slot)
 	raw_spin_unlock_irqrestore(&slot->bucket->lock, slot->flags);
 }
 
-#ifdef KSTALL_MAIN
-#include <kstall/impl/inflight.c>
-#endif
-
 #endif /* _KSTALL_INFLIGHT_H */

@@ -2,10 +2,9 @@
 /*
  * kstall.h - what every kstall module is: a table of hooks, of tables and of events
  *
- * A module consists of one or more .c files. Exactly one, its main file, defines KSTALL_MAIN
- * before it includes this header (as CREATE_TRACE_POINTS does for events): there the helpers'
- * code and the module's one struct kstall_module are instantiated, so that each module is
- * self-contained and none depends on another.
+ * A module consists of its main file, which includes core.h and has the tables and the module's
+ * one struct kstall_module, of further files with probes, and of the helpers' code (impl/), which
+ * is compiled into each module: it is self-contained and depends on no other one.
  *
  * Context rules for everything called "probe" below: it may run in hardirq with interrupts
  * off, it runs with preemption disabled (see kstall_enter()), and it must not sleep, allocate,

@@ -134,8 +134,4 @@ static __always_inline void kstall_own_release(void *rec)
 	smp_store_release(&slot->key, 0);
 }
 
-#ifdef KSTALL_MAIN
-#include <kstall/impl/own.c>
-#endif
-
 #endif /* _KSTALL_OWN_H */

@@ -13,7 +13,7 @@ C, BT, YML = "c", "bt", "yml"
 
 # What is compiled on each machine that the tests run on.
 TAKEN = re.compile(r"#\s*(if !defined\(_\w+_H\) \|\||ifndef _\w+_(H|TYPES)$|"
-                   r"ifdef (KSTALL_MAIN|KSTALL_FLEET|CONFIG_(X86|PERF_EVENTS|CGROUPS|NUMA|SMP))$)")
+                   r"ifdef (KSTALL_FLEET|CONFIG_(X86|PERF_EVENTS|CGROUPS|NUMA|SMP))$)")
 TURNED = {">=": "<", "<": ">=", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
 
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* direct.c - stubs, and how they are armed and left; instantiated once a module by hook.h */
+/* direct.c - stubs, and how they are armed and left */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "impl.h"
 
 /* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
 static unsigned int direct;
@@ -257,7 +260,7 @@ static int kstall_stub_attach(struct kstall_stub *stub, unsigned long site)
 }
 
 /* Return: NULL, or why the hook has to be a kprobe or a return probe. */
-static const char *kstall_direct_try(struct kstall_hook *hook)
+const char *kstall_direct_try(struct kstall_hook *hook)
 {
 	unsigned long site;
 	int ret;
@@ -386,7 +389,7 @@ static void kstall_directs_drain(u64 mask)
 }
 
 /* Disarms the direct hooks of @mask; when it returns their stubs are nobody's and empty. */
-static void kstall_directs_disarm(u64 mask)
+void kstall_directs_disarm(u64 mask)
 {
 	struct kstall_hook *hook;
 
@@ -406,7 +409,7 @@ static void kstall_directs_disarm(u64 mask)
 }
 
 /* At the end of the module's exit: a stub that ftrace has not let go of must not be freed. */
-static void kstall_directs_exit(void)
+void kstall_directs_exit(void)
 {
 	while (kstall_direct_stuck)
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
@@ -414,18 +417,18 @@ static void kstall_directs_exit(void)
 
 #else /* !KSTALL_HAS_DIRECT */
 
-static const char *kstall_direct_try(struct kstall_hook *hook)
+const char *kstall_direct_try(struct kstall_hook *hook)
 {
 	return hook->ret && !hook->atomic && !hook->bounded ? "sleeps" : "kernel";
 }
 
-static void kstall_directs_disarm(u64 mask) {}
-static void kstall_directs_exit(void) {}
+void kstall_directs_disarm(u64 mask) {}
+void kstall_directs_exit(void) {}
 
 #endif /* KSTALL_HAS_DIRECT */
 
 /* Does the parameter want an armed hook to be of the other kind? */
-static bool kstall_direct_changed(const struct kstall_hook *hook)
+bool kstall_direct_changed(const struct kstall_hook *hook)
 {
 	if (hook->state != KSTALL_ARMED || hook->kind == KSTALL_KIND_TRACEPOINT)
 		return false;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* event.c - from wishes to hooks, instantiated once a module by event.h */
+/* event.c - from wishes to hooks */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "impl.h"
 
 /* While a table is allocated; while hooks are armed and none is. */
 #define KSTALL_TICK		msecs_to_jiffies(100)
 #define KSTALL_SLOW_TICK	msecs_to_jiffies(1000)
-
-static void kstall_status_init(void);
-static void kstall_status_exit(void);
-static void kstall_recorder_init(void);
-static void kstall_recorder_exit(void);
 
 /* ---- the wish, noted ---- */
 
@@ -24,7 +22,7 @@ static void kstall_kick(void)
 }
 
 /* May sleep; not under tracepoints_mutex. Without init() or after exit() nothing is pending. */
-static void kstall_kick_and_wait(void)
+void kstall_kick_and_wait(void)
 {
 	kstall_kick();
 	if (READ_ONCE(kstall.ready))
@@ -43,7 +41,7 @@ static const struct kstall_event_def *kstall_def_of(const struct kstall_event *e
 }
 
 /* Does every event work without it? */
-static bool kstall_hook_is_optional(const struct kstall_hook *hook)
+bool kstall_hook_is_optional(const struct kstall_hook *hook)
 {
 	unsigned int i;
 
@@ -55,7 +53,7 @@ static bool kstall_hook_is_optional(const struct kstall_hook *hook)
 }
 
 /* errno of the first hook in @mask that failed, 0 if none did. */
-static int kstall_hooks_error(u64 mask)
+int kstall_hooks_error(u64 mask)
 {
 	unsigned int i;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* fold.c - what fold.h declares, and the worker's part of it */
+#include "impl.h"
 
 /**
  * kstall_fold_hit() - something happened
@@ -92,7 +93,7 @@ static bool kstall_fold_due(const struct kstall_node *node, u64 now)
 }
 
 /* Emits the summaries that are due at @now; U64_MAX: all. May sleep. */
-static void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
+void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 {
 	u64 rec[KSTALL_FOLD_MAX_REC / sizeof(u64)];
 	u64 born_ns;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* hook.c - attaching and detaching, instantiated once a module by hook.h */
+/* hook.c - attaching and detaching */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include "impl.h"
 
 KSTALL_PARAM_UINT(max_sleepers, 512, 16, 65536,
 		  "tasks that may sleep in one hooked function at a time (16 to 65536, default 512); more are counted as missed");
@@ -136,7 +139,7 @@ static bool kstall_read_module(const char *module, size_t offset, void *to, size
  * Is a module there, and not about to go? While exit() of a module runs no kprobe can be placed
  * in it, and our notifier has not been called yet.
  */
-static bool kstall_module_loaded(const char *module)
+bool kstall_module_loaded(const char *module)
 {
 	enum module_state state;
 
@@ -145,18 +148,13 @@ static bool kstall_module_loaded(const char *module)
 }
 
 /* Is it loaded but not this kernel's own? Then its structures may not be those of the headers. */
-static bool __maybe_unused kstall_module_is_vendors(const char *module)
+bool __maybe_unused kstall_module_is_vendors(const char *module)
 {
 	unsigned long taints;
 
 	return kstall_read_module(module, offsetof(struct module, taints), &taints,
 				  sizeof(taints)) && taints & BIT(TAINT_OOT_MODULE);
 }
-
-static void kstall_kick_and_wait(void);
-static bool kstall_hook_is_optional(const struct kstall_hook *hook);
-
-#include <kstall/impl/direct.c>
 
 /* ---- probes common to all function hooks ---- */
 
@@ -343,7 +341,7 @@ static void kstall_hook_note_missed(struct kstall_hook *hook)
 }
 
 /* Return: is any armed? kstall.lock held. */
-static bool kstall_hooks_watch(void)
+bool kstall_hooks_watch(void)
 {
 	bool armed = false;
 	unsigned int i;
@@ -400,7 +398,7 @@ static void kstall_hooks_disarm(u64 mask)
 }
 
 /* Brings all hooks in line with @wanted. Worker context, kstall.lock held. */
-static void kstall_hooks_sync(u64 wanted)
+void kstall_hooks_sync(u64 wanted)
 {
 	unsigned int i;
 	u64 go = 0;
@@ -589,7 +587,7 @@ static void kstall_hooks_free(void)
 }
 
 /* Module context. Return: 0, -ENOMEM, or what the notifiers said. */
-static int kstall_hooks_init(void)
+int kstall_hooks_init(void)
 {
 	unsigned int i;
 	int ret;
@@ -620,7 +618,7 @@ err_free:
 }
 
 /* All hooks are disarmed and stay so: kstall.ready is false. */
-static void kstall_hooks_exit(void)
+void kstall_hooks_exit(void)
 {
 	unregister_tracepoint_module_notifier(&kstall_tracepoint_nb);
 	unregister_module_notifier(&kstall_module_nb);

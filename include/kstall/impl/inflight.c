@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* inflight.c - the table's code, instantiated once a module by inflight.h */
-
-static u32 kstall_own_in_use(struct kstall_inflight *t);
-static void kstall_own_age(struct kstall_inflight *t);
-static int kstall_own_alloc(struct kstall_inflight *t);
-
-static struct kstall_node *kstall_node(struct kstall_inflight *t, u32 idx)
-{
-	return t->nodes + (size_t)idx * t->stride;
-}
+/* inflight.c - the tables' code */
+#include "impl.h"
 
 /* Multiplicative hash (linux/hash.h): pointers and counters both spread over the top bits. */
 static struct kstall_bucket *kstall_bucket(struct kstall_inflight *t,
@@ -323,7 +315,7 @@ void kstall_inflight_unmatched(struct kstall_inflight *t)
 		this_cpu_inc(t->mag->unmatched);
 }
 
-static u64 kstall_inflight_in_use(struct kstall_inflight *t)
+u64 kstall_inflight_in_use(struct kstall_inflight *t)
 {
 	u64 removed;
 
@@ -338,9 +330,9 @@ static u64 kstall_inflight_in_use(struct kstall_inflight *t)
  * For workers: takes out one record of bucket @b that @match accepts and copies it to @rec
  * (if not NULL). Return: false when the bucket has no more such record.
  */
-static bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
-				    bool (*match)(const struct kstall_node *node, u64 arg),
-				    u64 arg, u64 *born_ns, void *rec)
+bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
+			     bool (*match)(const struct kstall_node *node, u64 arg),
+			     u64 arg, u64 *born_ns, void *rec)
 {
 	struct kstall_bucket *bucket = &t->buckets[b];
 	unsigned long flags;
@@ -364,11 +356,6 @@ static bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
 	}
 	raw_spin_unlock_irqrestore(&bucket->lock, flags);
 	return idx;
-}
-
-static u32 kstall_nr_buckets(const struct kstall_inflight *t)
-{
-	return 1U << (64 - t->shift);
 }
 
 /**
@@ -402,7 +389,7 @@ static bool kstall_born_before(const struct kstall_node *node, u64 limit)
 	return node->born_ns < limit;
 }
 
-static void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 now)
+void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 now)
 {
 	t->evicted++;
 	t->evicted_oldest_ns = max(t->evicted_oldest_ns, age_ns);
@@ -413,7 +400,7 @@ static void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 n
  * Evicts records whose end has not come for long, if the table runs full. It may have been
  * missed; but the oldest may also be what somebody is looking for. Worker context.
  */
-static void kstall_inflight_age(struct kstall_inflight *t)
+void kstall_inflight_age(struct kstall_inflight *t)
 {
 	u64 born_ns, now = kstall_now();
 	u32 b;
@@ -433,16 +420,8 @@ static void kstall_inflight_age(struct kstall_inflight *t)
 	}
 }
 
-/* What a table has counted since the module was loaded; see struct kstall_inflight. */
-struct kstall_inflight_counts {
-	u64 dropped;
-	u64 unmatched;
-	u64 last_loss_ns;
-	u32 high_water;
-};
-
 /* kstall.lock held. */
-static struct kstall_inflight_counts kstall_inflight_counts(const struct kstall_inflight *t)
+struct kstall_inflight_counts kstall_inflight_counts(const struct kstall_inflight *t)
 {
 	struct kstall_inflight_counts c = {
 		.dropped = t->dropped,
@@ -474,7 +453,7 @@ static void kstall_inflight_keep(struct kstall_inflight *t)
 	t->high_water = c.high_water;
 }
 
-static void kstall_inflight_release(struct kstall_inflight *t, struct kstall_bucket *buckets)
+void kstall_inflight_release(struct kstall_inflight *t, struct kstall_bucket *buckets)
 {
 	kvfree(buckets);
 	kvfree(t->nodes);
@@ -485,7 +464,7 @@ static void kstall_inflight_release(struct kstall_inflight *t, struct kstall_buc
 }
 
 /* Worker context. Return: 0 or -ENOMEM, the table then is not there. */
-static int kstall_inflight_alloc(struct kstall_inflight *t)
+int kstall_inflight_alloc(struct kstall_inflight *t)
 {
 	u32 i, nr_buckets = roundup_pow_of_two(t->capacity);
 	struct kstall_bucket *buckets;
@@ -524,7 +503,7 @@ static int kstall_inflight_alloc(struct kstall_inflight *t)
  * Worker context. Probes of hooks that serve other events may still be looking: they run with
  * preemption disabled, so a grace period gets rid of them.
  */
-static void kstall_inflight_free(struct kstall_inflight *t)
+void kstall_inflight_free(struct kstall_inflight *t)
 {
 	struct kstall_bucket *buckets = t->buckets;
 

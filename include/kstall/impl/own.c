@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* own.c - what only workers do with the tables of own.h, instantiated by it once a module */
+/* own.c - what only workers do with the tables of own.h */
+#include "impl.h"
 
 /* Counts a record there was no room for. Context: preemption disabled. */
 void __maybe_unused kstall_own_drop(struct kstall_own *own)
@@ -8,12 +9,7 @@ void __maybe_unused kstall_own_drop(struct kstall_own *own)
 	this_cpu_write(own->table.mag->dropped_ns, kstall_now());
 }
 
-static struct kstall_own_slot *kstall_own_nth(const struct kstall_inflight *t, u32 i)
-{
-	return (void *)t->buckets + (size_t)i * t->stride;
-}
-
-static u32 kstall_own_in_use(struct kstall_inflight *t)
+u32 kstall_own_in_use(struct kstall_inflight *t)
 {
 	u32 i, n = 0;
 
@@ -28,7 +24,7 @@ static u32 kstall_own_in_use(struct kstall_inflight *t)
  * same, and its owner at it this very moment, then the owner and whoever claims the slot next
  * write one record: an event may be wrong in its details, nothing worse.
  */
-static void kstall_own_age(struct kstall_inflight *t)
+void kstall_own_age(struct kstall_inflight *t)
 {
 	u64 now = kstall_now();
 	u32 i;
@@ -50,7 +46,7 @@ static void kstall_own_age(struct kstall_inflight *t)
 }
 
 /* Worker context. Return: 0 or -ENOMEM, the table then is not there. */
-static int kstall_own_alloc(struct kstall_inflight *t)
+int kstall_own_alloc(struct kstall_inflight *t)
 {
 	void *slots;
 

@@ -13,9 +13,11 @@
  * is enabled from here neither clears nor keeps apart what the last boot recorded: ^traceoff keeps
  * the ring off until that is saved (Documentation/recorder.md).
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include <linux/trace.h>
 
-#include <kstall/event.h>
+#include "impl.h"
 
 static bool recorder;
 module_param(recorder, bool, 0400);
@@ -41,7 +43,7 @@ static void kstall_recorder_switch(bool on)
  * Takes event_mutex and comes back through kstall_class_reg(), so it runs in init and exit,
  * never in the worker. A recorder that cannot be had does not stop the module.
  */
-static void kstall_recorder_init(void)
+void kstall_recorder_init(void)
 {
 	if (!recorder)
 		return;
@@ -53,7 +55,7 @@ static void kstall_recorder_init(void)
 	kstall_recorder_switch(true);
 }
 
-static void kstall_recorder_exit(void)
+void kstall_recorder_exit(void)
 {
 	if (!kstall.recorder)
 		return;

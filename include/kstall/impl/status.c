@@ -8,7 +8,7 @@
  * between. Of a loss the last time is there (last_loss_mono_ns, 0: none; compare now_mono_ns);
  * that of missed hits is when they were noticed, less than a second after.
  */
-#include <kstall/event.h>
+#include "impl.h"
 
 /*
  * ftrace instances and perf are counted; raw-tracepoint users cannot be, since 7.2 frees the
@@ -121,13 +121,13 @@ static int kstall_status_show(struct seq_file *m, void *unused)
 DEFINE_SHOW_ATTRIBUTE(kstall_status);
 
 /* debugfs errors are not errors: without it the module works all the same. */
-static void kstall_status_init(void)
+void kstall_status_init(void)
 {
 	kstall.debugfs = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("status", 0400, kstall.debugfs, NULL, &kstall_status_fops);
 }
 
-static void kstall_status_exit(void)
+void kstall_status_exit(void)
 {
 	debugfs_remove_recursive(kstall.debugfs);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* kstall_test_unit.h - tests of tables and folding that need no hooks; part of kstall_test.c */
+/* kstall_test_unit.h - tests of tables and folding that need no hooks; part of main.c */
 
 #include <linux/bitmap.h>
 #include <linux/kthread.h>
 #include <linux/smp.h>
+
+#include <kstall/impl/impl.h>
 
 struct ut {
 	struct seq_file *m;

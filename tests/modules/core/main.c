@@ -13,7 +13,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#define KSTALL_MAIN
 #include <kstall/core.h>
 
 #include <linux/delay.h>
