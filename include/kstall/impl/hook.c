@@ -148,7 +148,7 @@ bool kstall_module_loaded(const char *module)
 }
 
 /* Is it loaded but not this kernel's own? Then its structures may not be those of the headers. */
-bool __maybe_unused kstall_module_is_vendors(const char *module)
+bool kstall_module_is_vendors(const char *module)
 {
 	unsigned long taints;
 
@@ -433,7 +433,7 @@ static void kstall_hook_displace(struct kstall_hook *hook)
  *
  * Return: true if that is news; kstall.update() shall say so.
  */
-bool __maybe_unused kstall_hook_place(struct kstall_hook *hook, unsigned long addr)
+bool kstall_hook_place(struct kstall_hook *hook, unsigned long addr)
 {
 	char symbol[sizeof(hook->target) - sizeof(hook->home)];
 	char module[sizeof(hook->home)];

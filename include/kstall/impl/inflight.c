@@ -196,7 +196,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
  * Context: any but NMI, preemption disabled; the record is valid as long as it is.
  * Return: NULL if there is none.
  */
-void __maybe_unused *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
+void *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
 {
 	/* Pairs with the release in kstall_inflight_alloc(). */
 	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
@@ -260,7 +260,7 @@ bool kstall_inflight_take(struct kstall_inflight *t, u64 key, void *rec)
  * Context: any but NMI, preemption disabled until kstall_inflight_put() has been called.
  * Return: NULL if there is none.
  */
-void __maybe_unused *kstall_inflight_detach(struct kstall_inflight *t, u64 key)
+void *kstall_inflight_detach(struct kstall_inflight *t, u64 key)
 {
 	struct kstall_node *node = NULL;
 	struct kstall_slot slot;
@@ -279,7 +279,7 @@ void __maybe_unused *kstall_inflight_detach(struct kstall_inflight *t, u64 key)
 }
 
 /* Frees a detached record. Its table is still there: preemption was never enabled. */
-void __maybe_unused kstall_inflight_put(struct kstall_inflight *t, void *rec)
+void kstall_inflight_put(struct kstall_inflight *t, void *rec)
 {
 	unsigned long flags;
 
@@ -296,8 +296,7 @@ void __maybe_unused kstall_inflight_put(struct kstall_inflight *t, void *rec)
  *
  * Context: any but NMI.
  */
-void __maybe_unused kstall_inflight_erase(struct kstall_inflight *t, u64 key,
-					  struct kstall_slot *slot)
+void kstall_inflight_erase(struct kstall_inflight *t, u64 key, struct kstall_slot *slot)
 {
 	u32 *link = kstall_inflight_link(t, slot->bucket, key);
 	u32 idx = *link;
@@ -367,9 +366,8 @@ bool kstall_inflight_take_if(struct kstall_inflight *t, u32 b,
  * Context: kstall.tick() or kstall.update(); may sleep.
  * Return: how many they were.
  */
-u64 __maybe_unused kstall_inflight_purge(struct kstall_inflight *t,
-					 bool (*match)(const struct kstall_node *node, u64 arg),
-					 u64 arg)
+u64 kstall_inflight_purge(struct kstall_inflight *t,
+			  bool (*match)(const struct kstall_node *node, u64 arg), u64 arg)
 {
 	u64 born_ns, n = 0;
 	u32 b;

@@ -3,7 +3,7 @@
 #include "impl.h"
 
 /* Counts a record there was no room for. Context: preemption disabled. */
-void __maybe_unused kstall_own_drop(struct kstall_own *own)
+void kstall_own_drop(struct kstall_own *own)
 {
 	this_cpu_inc(own->table.mag->dropped);
 	this_cpu_write(own->table.mag->dropped_ns, kstall_now());
