@@ -104,13 +104,18 @@ static size_t changes(struct side *sides, struct change *c)
 	return n;
 }
 
+/* Of two that are equally large the order of the states and names decides. */
 static int larger(const void *a, const void *b)
 {
-	double x = ((const struct change *)a)->ns, y = ((const struct change *)b)->ns;
+	const struct change *p = a, *q = b;
+	double x = p->ns < 0 ? -p->ns : p->ns, y = q->ns < 0 ? -q->ns : q->ns;
+	char name[2][96];
 
-	x = x < 0 ? -x : x;
-	y = y < 0 ? -y : y;
-	return x < y ? 1 : x > y ? -1 : 0;
+	if (x != y)
+		return x < y ? 1 : -1;
+	if (p->what.state != q->what.state)
+		return p->what.state - q->what.state;
+	return strcmp(ks_part_name(name[0], &p->what), ks_part_name(name[1], &q->what));
 }
 
 static char *signed_time(char *buf, double ns)

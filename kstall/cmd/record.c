@@ -188,7 +188,7 @@ int ks_cmd_record(int argc, char **argv)
 {
 	struct ks_options o = { .output = "trace.dat" };
 	struct recording r;
-	int first = ks_options(&o, argc, argv, "pgcsetob");
+	int first = ks_options(&o, argc, argv, "pgcstob");
 	u64 begin;
 	FILE *f;
 

@@ -4,8 +4,7 @@
 # tier1: 6.12
 # once: it does not ask the kernel
 . ./lib.sh
-# record is not among them: it takes --every, too, which means nothing there
-commands=(why diff timeline metrics)
+commands=(why record diff timeline metrics)
 ! "$KSTALL" --help | grep -q '^  top ' || commands+=(top)
 plan $((${#commands[@]} + 2))
 
@@ -39,4 +38,4 @@ done
 same "the commands of recorder" "$("$KSTALL" recorder --help | sed -n 's/^  \([a-z-]*\) .*/\1/p' | sort | xargs)" \
 	"$(offered kstall recorder '' | sort | xargs)"
 same "the commands" "$("$KSTALL" --help | sed -n 's/^  \([a-z-]*\) .*/\1/p' | sort | xargs)" \
-	"$(offered kstall '' | grep -xE "$(IFS='|' && echo "${commands[*]}|record|recorder")" | sort | xargs)"
+	"$(offered kstall '' | grep -xE "$(IFS='|' && echo "${commands[*]}|recorder")" | sort | xargs)"
