@@ -39,14 +39,13 @@ endif
 # module's own directory, as KBUILD_MODNAME differs and nothing is exported.
 # kbuild looks for a source only beside its object. So a rule of our own names
 # the source; the recipe is kbuild's for .c files, as other Makefiles have it
-# (drivers/firmware/efi/libstub). All else is kbuild's own business, since these
-# are objects of a module: .cmd files, directories, objtool, sparse, modpost. It
+# (drivers/firmware/efi/libstub). All else is kbuild's own business, since this
+# is an object of a module: .cmd files, directories, objtool, sparse, modpost. It
 # knows which module by the stem of the rule: that has to be the object's name in
-# foo_trace-y, impl/foo.o, and is the source's name below include/kstall, too.
-kstall-impl := $(addprefix impl/,hook.o direct.o event.o inflight.o own.o \
-	fold.o recorder.o status.o)
+# foo_trace-y, impl/build.o, and is the source's name below include/kstall, too.
+kstall-impl := impl/build.o
 clean-files += impl
 
-$(addprefix $(obj)/,$(kstall-impl)): $(obj)/%.o: $(kstall_top)/include/kstall/%.c FORCE
+$(obj)/$(kstall-impl): $(obj)/%.o: $(kstall_top)/include/kstall/%.c FORCE
 	$(call if_changed_rule,cc_o_c)
 	$(call cmd,force_checksrc)
