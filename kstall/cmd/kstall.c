@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kstall: where the kernel holds a job up. A subcommand is a line here and a file cmd_*.c. */
+/* kstall: where the kernel holds a job up. A subcommand is a line here and a file beside this one. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "cmd/command.h"
@@ -31,8 +33,21 @@ static int usage(FILE *out)
 	return out == stdout ? 0 : 2;
 }
 
+/* Else a file that is opened later would have the number of one of these, and be written to as such. */
+static void open_standard_files(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	open_standard_files();
 	if (argc < 2)
 		return usage(stderr);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))

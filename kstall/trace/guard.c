@@ -138,8 +138,8 @@ static void sweep_one(const char *id)
 
 	if (fd < 0 && (has_buffer(id, KS_JOB) || (!has_buffer(id, KS_ALL) && !has_events(id))))
 		return;
-	if (remove_all(id))
-		ks_warn("session %s was left by a kstall that was killed: removed", id);
+	if (remove_all(id) && !has_events(id))
+		ks_warn("session %s had no owner any more: removed", id);
 	if (fd >= 0)
 		close(fd);
 }
@@ -164,7 +164,7 @@ void ks_guard_sweep(void)
 	tracefs_list_free(groups);
 }
 
-/* A process with a file of the session open, as "PID (NAME)"; false: none is found. */
+/* The PID of a process with a file of the session open; false: none is found. */
 static bool find_holder(const char *id, char *buf, size_t size)
 {
 	char *dirs[KS_BUFFERS], path[300], link[4096];
@@ -283,6 +283,9 @@ void ks_guard_end(const char *id)
 	if (!gone && find_holder(id, holder, sizeof(holder)))
 		ks_warn("process %s still has the trace_marker of session %s open: the buffer is removed when it closes it",
 			holder, id);
+	if (has_events(id))
+		ks_warn("another tracer has events of session %s enabled: the next kstall removes them when nobody has",
+			id);
 	/* The end of the pipe without a byte in it is what it takes for our death. */
 	if (gone && write(guardian, "", 1) != 1)
 		ks_warn("the guardian has gone: %s", strerror(errno));

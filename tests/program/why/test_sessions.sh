@@ -22,7 +22,7 @@ is_begun() { [[ $(left) == *kstall-ID-all*events* ]] && grep -q 1 $TRACEFS/insta
 # complaint FILE: its first line that begins with "kstall: "
 complaint() { grep -hm1 '^kstall: ' "$@"; }
 
-plan 29
+plan 34
 
 # --- two at the same function's file: the second would have been a sibling of the first's probe, which the kernel frees ---
 
@@ -69,7 +69,7 @@ t_eq "the guardian killed, too: all of it is left" "$(left | sort -u | xargs)" "
 other=$!
 # shellcheck disable=SC2016 # for eval
 wait_until 60 eval '[ "$(left | grep -c all)" = 1 ] && is_begun'
-t_eq "the next one removes it, and says so" "$(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" "kstall: session ID was left by a kstall that was killed: removed"
+t_eq "the next one removes it, and says so" "$(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" "kstall: session ID had no owner any more: removed"
 t_eq "... once" "$(grep -c . other.err)" 1
 "$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
 t_eq "one that lives is left alone" "$? $(cat third.err)" "0 "
@@ -77,6 +77,30 @@ t_eq "... and has what it had" "$(left | sort -u | xargs)" "events kstall-ID-all
 kill -INT $other
 wait $other
 t_eq "... until it ends" "$? $(left)" "0 "
+
+# --- another tracer has the session's events enabled ---
+
+"$KSTALL" record -o other.dat -p $caller 2>other.err &
+other=$!
+wait_until 60 is_begun || bail "record does not begin"
+events=$(echo $TRACEFS/events/kstall_*/step)
+echo 1 >"$events/enable"
+kill -INT $other
+wait $other
+t_eq "another tracer has an event enabled: it is left, and that is said" "$? $(left) $(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" \
+	"0 events kstall: another tracer has events of session ID enabled: the next kstall removes them when nobody has"
+"$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
+t_eq "... the next one leaves it alone" "$(cat third.err) $(left)" " events"
+echo 0 >"$events/enable"
+"$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
+t_eq "... until nobody has" "$(complaint third.err | sed -E 's/[0-9a-f]{8}/ID/') $(left)" \
+	"kstall: session ID had no owner any more: removed "
+
+# --- without standard files: the guardian's must not take their numbers ---
+
+"$KSTALL" record -o closed.dat -- true <&- >&- 2>closed.err
+t_eq "standard input and output are closed" "$? $(cat closed.err) $(left)" "0  "
+t_ok "... and there is a recording" test -s closed.dat
 
 # --- a child that has the marker open ---
 
