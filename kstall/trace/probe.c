@@ -49,13 +49,17 @@ static bool has_function[ARRAY_SIZE(kprobes)], marker_seen, quota_seen;
 static void find_functions(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
-	char line[512], name[256];
+	char line[512];
 
 	for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
 		has_function[i] = !f;
 	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "%*s %*s %255s", name) != 1)
+		char *name = strchr(line, ' ');	/* ADDRESS TYPE NAME[\tMODULE] */
+
+		if (!name || !name[1] || !name[2])
 			continue;
+		name += 3;
+		name[strcspn(name, "\t\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
 			has_function[i] |= !strcmp(name, kprobes[i].function);
 	}
