@@ -68,7 +68,7 @@ t_eq "the guardian killed, too: all of it is left" "$(left | sort -u | xargs)" "
 "$KSTALL" record -o other.dat -p $caller 2>other.err &
 other=$!
 # shellcheck disable=SC2016 # for eval
-wait_until 60 eval '[ "$(left | grep -c all)" = 1 ] && is_begun'
+wait_until 60 eval '[ "$(left | grep -c -- "-all\$")" = 1 ] && is_begun' || bail "the next session does not begin"
 t_eq "the next one removes it, and says so" "$(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" "kstall: session ID had no owner any more: removed"
 t_eq "... once" "$(grep -c . other.err)" 1
 "$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
