@@ -32,9 +32,11 @@ static void add_step(struct ks_engine *e, struct ks_step *s)
 	} else {
 		side->r.count++;
 		side->r.duration += s->end - s->begin;
-		for (size_t i = 0; i < s->parts.nr; i++)
+		for (size_t i = 0; i < s->parts.nr; i++) {
+			ks_via_any(&s->parts.part[i].what);
 			ks_parts_add(&side->parts, s->parts.part[i].what, s->parts.part[i].ns,
 				     s->parts.part[i].count);
+		}
 	}
 	ks_step_free(s);
 }
@@ -91,9 +93,7 @@ static size_t changes(struct side *sides, struct change *c)
 			const struct ks_what *w = &sum.part[p].what;
 			size_t j = 0;
 
-			while (j < n &&
-			       (c[j].what.state != w->state || c[j].what.layer != w->layer ||
-				c[j].what.phase != w->phase))
+			while (j < n && !ks_same_name(&c[j].what, w))
 				j++;
 			if (j == n)
 				c[n++] = (struct change){ *w, 0 };
@@ -109,7 +109,7 @@ static int larger(const void *a, const void *b)
 {
 	const struct change *p = a, *q = b;
 	double x = p->ns < 0 ? -p->ns : p->ns, y = q->ns < 0 ? -q->ns : q->ns;
-	char name[2][96];
+	char name[2][KS_TEXT];
 
 	if (x != y)
 		return x < y ? 1 : -1;
@@ -127,7 +127,7 @@ static char *signed_time(char *buf, double ns)
 
 static void print_text(const struct side *sides, const struct change *c, size_t n, double whole)
 {
-	char a[40], b[40], name[96];
+	char a[40], b[40], name[KS_TEXT], culprit[KS_TEXT];
 
 	printf("%s a step: %s (%llu steps of %s)", signed_time(a, whole),
 	       ks_time(b, mean(&sides[1], sides[1].r.duration)),
@@ -142,7 +142,7 @@ static void print_text(const struct side *sides, const struct change *c, size_t 
 	for (size_t i = 0; i < n && i < 12; i++) {
 		printf("  %12s  %-9s %-28s %s\n", signed_time(a, c[i].ns),
 		       ks_state_name[c[i].what.state], ks_part_name(name, &c[i].what),
-		       ks_string(c[i].what.culprit));
+		       ks_culprit_text(culprit, &c[i].what.culprit));
 	}
 }
 
@@ -158,13 +158,13 @@ static void print_json(const struct side *sides, const struct change *c, size_t 
 	}
 	fputs(" \"parts\": [", stdout);
 	for (size_t i = 0; i < n; i++) {
-		char name[96];
+		char name[KS_TEXT], culprit[KS_TEXT];
 
 		fputs(i ? ",\n  { \"name\": " : "\n  { \"name\": ", stdout);
 		ks_json_string(stdout, ks_part_name(name, &c[i].what));
 		printf(", \"state\": \"%s\", \"layer\": \"%s\", \"change_ns\": %.0f, \"culprit\": ",
 		       ks_state_name[c[i].what.state], ks_layer_name[c[i].what.layer], c[i].ns);
-		ks_json_string(stdout, ks_string(c[i].what.culprit));
+		ks_json_string(stdout, ks_culprit_text(culprit, &c[i].what.culprit));
 		fputs(" }", stdout);
 	}
 	fputs("]}\n", stdout);

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The engine with text on standard input; prints JSON. For tests. */
+/*
+ * The engine with text on standard input; prints JSON. For tests.
+ *	engine_test [marker | all | every=TIME] [json | table] [pid=PID] [live]
+ * live: a step is given out when it is overdue, and the table is printed before everything is over.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,6 +11,21 @@
 #include "trace/source.h"
 
 static struct ks_engine e;
+static s32 pid;
+
+static void option(const char *arg)
+{
+	if (!strcmp(arg, "all"))
+		e.by = KS_BY_ALL;
+	else if (!strncmp(arg, "every=", 6) && (e.every = ks_parse_time(arg + 6)))
+		e.by = KS_BY_EVERY;
+	else if (!strncmp(arg, "pid=", 4) && sscanf(arg + 4, "%d", &pid) == 1)
+		e.scope = (struct ks_scope){ .pids = &pid, .nr_pids = 1 };
+	else if (!strcmp(arg, "live"))
+		e.live = true;
+	else if (strcmp(arg, "marker") && strcmp(arg, "json") && strcmp(arg, "table"))
+		ks_die("no option: %s", arg);
+}
 
 int main(int argc, char **argv)
 {
@@ -14,12 +33,8 @@ int main(int argc, char **argv)
 	static char line[8192];
 
 	e.by = KS_BY_MARKER;
-	if (argc > 1 && !strcmp(argv[1], "all"))
-		e.by = KS_BY_ALL;
-	if (argc > 1 && !strncmp(argv[1], "every=", 6)) {
-		e.by = KS_BY_EVERY;
-		e.every = ks_parse_time(argv[1] + 6);
-	}
+	for (int i = 1; i < argc; i++)
+		option(argv[i]);
 	e.step_done = ks_report_step;
 	e.priv = &r;
 	while (fgets(line, sizeof(line), stdin)) {
@@ -29,7 +44,8 @@ int main(int argc, char **argv)
 		if (!ks_text_line(&e, line))
 			ks_die("not understood: %s", copy);
 	}
-	ks_engine_finish(&e, 0);
+	if (!e.live)
+		ks_engine_finish(&e, 0);
 	ks_report_sort(&r, true);
 	if (argc > 2 && !strcmp(argv[2], "table"))
 		ks_print_table(stdout, &r, &e);

@@ -20,16 +20,20 @@ static void num(FILE *out, const char *name, u64 v, const char *after)
 
 static void what(FILE *out, const struct ks_what *w)
 {
-	char name[96];
+	char name[KS_TEXT], via[KS_TEXT];
 
 	key(out, "name", ks_part_name(name, w), ", ");
 	key(out, "state", ks_state_name[w->state], ", ");
 	key(out, "layer", ks_layer_name[w->layer], ", ");
 	key(out, "phase", ks_string(w->phase), ", ");
+	if (w->via.nr)
+		key(out, "via", ks_via_text(via, &w->via), ", ");
 }
 
 static void parts(FILE *out, const struct ks_parts *sum, u64 whole, bool exact)
 {
+	char culprit[KS_TEXT];
+
 	fputs("\"parts\": [", out);
 	for (size_t i = 0; i < sum->nr; i++) {
 		const struct ks_part *p = &sum->part[i];
@@ -40,7 +44,7 @@ static void parts(FILE *out, const struct ks_parts *sum, u64 whole, bool exact)
 		if (exact && whole)
 			fprintf(out, "\"share\": %.6f, ", (double)p->ns / whole);
 		num(out, "count", p->count, ", ");
-		key(out, "culprit", ks_string(p->what.culprit), " }");
+		key(out, "culprit", ks_culprit_text(culprit, &p->what.culprit), " }");
 	}
 	fputs("]", out);
 }
@@ -48,6 +52,7 @@ static void parts(FILE *out, const struct ks_parts *sum, u64 whole, bool exact)
 static void step(FILE *out, const struct ks_step *s)
 {
 	const struct ks_part *worst;
+	char culprit[KS_TEXT];
 	struct ks_parts sum;
 
 	ks_parts_summary(&s->parts, &sum);
@@ -68,7 +73,7 @@ static void step(FILE *out, const struct ks_step *s)
 		fputs(",\n    \"culprit\": { ", out);
 		what(out, &worst->what);
 		num(out, "ns", worst->ns, ", ");
-		key(out, "what", ks_string(worst->what.culprit), " }");
+		key(out, "what", ks_culprit_text(culprit, &worst->what.culprit), " }");
 	}
 	fputs(" }", out);
 	ks_parts_free(&sum);
@@ -118,12 +123,14 @@ void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine 
 	fputs("],\n", out);
 	total(out, r);
 	fputs(" \"markers\": { ", out);
-	num(out, "unmatched", e->unmatched, " },\n");
+	num(out, "unmatched", e->unmatched, ", ");
+	num(out, "refused", e->refused, " },\n");
 	unseen(out, e);
 	fputs(" \"cost\": { ", out);
 	num(out, "events", e->events, ", ");
 	fprintf(out, "\"events_per_s\": %.0f, \"cpu_share\": %.6f, ",
 		span > 0 ? e->events / span : 0, r->seconds > 0 ? r->cpu_seconds / r->seconds : 0);
 	num(out, "bad", r->bad, ", ");
+	num(out, "late", e->late, ", ");
 	num(out, "lost", e->lost, " }}\n");
 }

@@ -17,7 +17,8 @@ static void add_total(struct ks_report *r, const struct ks_step *s)
 	for (size_t i = 0; i < s->parts.nr; i++) {
 		struct ks_part p = s->parts.part[i];
 
-		p.what.culprit = 0;
+		p.what.culprit = (struct ks_culprit){ 0 };
+		ks_via_any(&p.what);
 		ks_parts_add(&r->total, p.what, p.ns, p.count);
 	}
 }

@@ -29,7 +29,7 @@ void ks_report_reset(struct ks_report *r);
 /* The step's largest part that is a stall, with its culprit; NULL: there is none. */
 const struct ks_part *ks_worst(const struct ks_parts *summary);
 
-void ks_print_table(FILE *out, const struct ks_report *r, const struct ks_engine *e);
+void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e);
 void ks_print_line(FILE *out, const struct ks_step *s);
 void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine *e);
 

@@ -7,16 +7,28 @@
 #define MOST_PARTS 8		/* of all steps */
 #define STEP_PARTS 4
 
+/* Columns, not bytes. */
+static int columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
 static void print_part(FILE *out, const struct ks_part *p, u64 whole, bool exact)
 {
-	char name[96], time[32], share[16] = "";
+	char name[KS_TEXT], culprit[KS_TEXT], time[32], share[16] = "";
+	int pad;
 
 	if (exact && whole)
 		ks_fmt(share, sizeof(share), "%.1f %%", 100.0 * p->ns / whole);
-	fprintf(out, "  %10s %8s  %-9s %-28s", ks_time(time, p->ns), share,
-		ks_state_name[p->what.state], ks_part_name(name, &p->what));
-	if (p->what.culprit)
-		fprintf(out, " %s", ks_string(p->what.culprit));
+	pad = 28 - columns(ks_part_name(name, &p->what));
+	fprintf(out, "  %10s %8s  %-9s %s%*s", ks_time(time, p->ns), share,
+		ks_state_name[p->what.state], name, pad > 0 ? pad : 0, "");
+	if (p->what.culprit.form)
+		fprintf(out, " %s", ks_culprit_text(culprit, &p->what.culprit));
 	fputc('\n', out);
 }
 
@@ -55,7 +67,7 @@ static void print_step(FILE *out, const struct ks_step *s)
 
 void ks_print_line(FILE *out, const struct ks_step *s)
 {
-	char time[32], of[32], name[96];
+	char time[32], of[32], name[KS_TEXT], culprit[KS_TEXT];
 	const struct ks_part *worst;
 	struct ks_parts sum;
 
@@ -65,7 +77,7 @@ void ks_print_line(FILE *out, const struct ks_step *s)
 		ks_time(time, s->end - s->begin));
 	if (worst)
 		fprintf(out, ", %s %s %s", ks_time(of, worst->ns), ks_part_name(name, &worst->what),
-			ks_string(worst->what.culprit));
+			ks_culprit_text(culprit, &worst->what.culprit));
 	fprintf(out, "%s\n", s->lost ? ", inexact" : "");
 	fflush(out);
 	ks_parts_free(&sum);
@@ -101,10 +113,31 @@ static void print_cost(FILE *out, const struct ks_report *r, const struct ks_eng
 	if (e->unmatched)
 		fprintf(out, "; %llu markers without their other half",
 			(unsigned long long)e->unmatched);
+	if (e->refused)
+		fprintf(out, "; %llu markers refused: they have no ID of up to 47 characters, or too many steps are open",
+			(unsigned long long)e->refused);
+	if (e->late)
+		fprintf(out, "; %llu events too late for their step", (unsigned long long)e->late);
 	fputc('\n', out);
 }
 
-void ks_print_table(FILE *out, const struct ks_report *r, const struct ks_engine *e)
+struct waiting {
+	FILE *out;
+	const struct ks_engine *e;
+};
+
+static void print_waiting(void *priv, const struct ks_thread *t, size_t nr)
+{
+	const struct waiting *w = priv;
+	char time[32];
+
+	fprintf(w->out, "\nstill waiting: %s/%d, in %s for %s; %zu of its steps have ended meanwhile\n",
+		t->comm, t->tid,
+		t->syscall >= 0 ? ks_syscall_name(t->syscall) : ks_state_name[t->state],
+		ks_time(time, w->e->now - max_u64(t->call_begin, w->e->begin)), nr);
+}
+
+void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 {
 	char time[32], mean[32];
 
@@ -122,6 +155,7 @@ void ks_print_table(FILE *out, const struct ks_report *r, const struct ks_engine
 	}
 	for (size_t i = 0; i < r->nr; i++)
 		print_step(out, r->steps[i]);
+	ks_steps_waiting(e, print_waiting, &(struct waiting){ out, e });
 	print_unseen(out, e);
 	print_cost(out, r, e);
 }

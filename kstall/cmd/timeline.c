@@ -63,14 +63,14 @@ static u64 lane(struct timeline *tl, struct object *o, u64 begin, u64 end)
 static void segment(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
 	struct timeline *tl = e->priv;
-	char name[96];
+	char name[KS_TEXT], culprit[KS_TEXT];
 
 	if (s->what.layer == KS_ABSENT_LAYER)
 		return;
 	if (!t->track)
 		t->track = ks_pftrace_thread(tl->out, t->tgid, t->tid, t->comm);
 	ks_pftrace_slice(tl->out, t->track, s->begin, s->end, ks_state_name[s->what.state],
-			 ks_part_name(name, &s->what), ks_string(s->what.culprit), s->flow);
+			 ks_part_name(name, &s->what), ks_culprit_text(culprit, &s->what.culprit), s->flow);
 	tl->slices++;
 }
 

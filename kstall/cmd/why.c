@@ -87,13 +87,31 @@ static void refresh(struct ks_report *r, struct ks_engine *e)
 	fflush(stdout);
 }
 
-/* With --snapshot N: of a step that is longer than N times the median of those before it. */
+/* With --snapshot N: of a step that is longer than N times the median of the last ones before it. */
 #define STEPS_BEFORE 5
+#define LAST_STEPS 101
 static struct {
 	struct ks_rec_config config;
-	u64 *ns;		/* sorted */
-	size_t nr, room, times;
+	u64 ns[LAST_STEPS];
+	size_t nr, times;
 } usual;
+
+static int shorter(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static u64 median(void)
+{
+	size_t nr = min_u64(usual.nr, LAST_STEPS);
+	u64 sorted[LAST_STEPS];
+
+	memcpy(sorted, usual.ns, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), shorter);
+	return sorted[nr / 2];
+}
 
 static void judge_steps(size_t times)
 {
@@ -107,17 +125,11 @@ static void judge_steps(size_t times)
 
 static void judge_step(u64 ns)
 {
-	size_t i = usual.nr;
-
-	if (usual.nr >= STEPS_BEFORE && ns / usual.times > usual.ns[usual.nr / 2] &&
+	if (usual.nr >= STEPS_BEFORE && ns / usual.times > median() &&
 	    ks_rec_snapshot(&usual.config, "step", false, NULL))
 		ks_warn("a step took more than %zu times the median: copied what was before it to %s",
 			usual.times, usual.config.dir);
-	usual.ns = ks_grow(usual.ns, &usual.room, usual.nr + 1, sizeof(*usual.ns));
-	for (; i && usual.ns[i - 1] > ns; i--)
-		usual.ns[i] = usual.ns[i - 1];
-	usual.ns[i] = ns;
-	usual.nr++;
+	usual.ns[usual.nr++ % LAST_STEPS] = ns;
 }
 
 /* For a pipe: a line a step, when it is complete. */
@@ -172,6 +184,7 @@ static int why_live(struct ks_options *o)
 	}
 	prepare(e, &r, o);
 	e->scope = (struct ks_scope){ 0 };	/* the kernel has seen to it */
+	e->live = true;
 	e->step_done = stream_step;
 	ks_session_prepare(&s, &o->target, 1);
 	l = ks_live_open(&s);

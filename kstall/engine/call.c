@@ -4,6 +4,7 @@
  * is, by the file. Files are those that the recorder has told of, and those whose first call can be nobody else's.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -25,25 +26,31 @@ static const struct {
 /* What sys_enter offers. */
 enum { ID, ARG0, ARG1, ARG3, ARG4 };
 
+static struct ks_open **bucket(struct ks_engine *e, s32 tgid)
+{
+	return &e->open[(u32)tgid & (KS_OPEN_BUCKETS - 1)];
+}
+
 static struct ks_open *find(struct ks_engine *e, s32 tgid, u64 fd)
 {
-	for (size_t i = 0; i < e->nr_open; i++) {
-		if (e->open[i].tgid == tgid && e->open[i].fd == fd)
-			return &e->open[i];
-	}
-	return NULL;
+	struct ks_open *o = *bucket(e, tgid);
+
+	while (o && (o->tgid != tgid || o->fd != fd))
+		o = o->next;
+	return o;
 }
 
 static void opened(struct ks_engine *e, s32 tgid, u64 fd, u8 layer, const char *path)
 {
-	struct ks_open *o = find(e, tgid, fd);
+	struct ks_open *o = find(e, tgid, fd), **head = bucket(e, tgid);
 
 	if (!o) {
-		if (e->nr_open >= MAX_OPEN)
+		if (e->nr_files >= MAX_OPEN)
 			return;
-		e->open = ks_grow(e->open, &e->room_open, e->nr_open + 1, sizeof(*e->open));
-		o = &e->open[e->nr_open++];
-		*o = (struct ks_open){ .tgid = tgid, .fd = fd };
+		e->nr_files++;
+		o = ks_alloc(sizeof(*o));
+		*o = (struct ks_open){ .next = *head, .tgid = tgid, .fd = fd };
+		*head = o;
 	}
 	o->layer = layer;
 	o->path = ks_intern(path);
@@ -51,15 +58,25 @@ static void opened(struct ks_engine *e, s32 tgid, u64 fd, u8 layer, const char *
 
 static void closed(struct ks_engine *e, s32 tgid, u64 first, u64 last)
 {
-	size_t n = 0;
+	struct ks_open **p = bucket(e, tgid), *o;
 
-	for (size_t i = 0; i < e->nr_open; i++) {
-		struct ks_open *o = &e->open[i];
-
-		if (o->tgid != tgid || o->fd < first || o->fd > last)
-			e->open[n++] = *o;
+	while ((o = *p)) {
+		if (o->tgid != tgid || o->fd < first || o->fd > last) {
+			p = &o->next;
+			continue;
+		}
+		*p = o->next;
+		free(o);
+		e->nr_files--;
 	}
-	e->nr_open = n;
+}
+
+void ks_calls_free(struct ks_engine *e)
+{
+	for (size_t i = 0; i < KS_OPEN_BUCKETS; i++) {
+		while (e->open[i])
+			closed(e, e->open[i]->tgid, 0, UINT64_MAX);
+	}
 }
 
 /* Another program, or another process of the same number, has none of these files. */

@@ -4,13 +4,8 @@
 
 #include "engine/engine.h"
 
-static struct ks_done *copy(const struct ks_done *d)
-{
-	return d ? memcpy(ks_alloc(sizeof(*d)), d, sizeof(*d)) : NULL;
-}
-
 /* Segment @i ends at @at, a new one after it has the rest. Returns the new one's index. */
-size_t ks_split(struct ks_thread *t, size_t i, u64 at)
+static size_t split(struct ks_thread *t, size_t i, u64 at)
 {
 	struct ks_seg *s;
 
@@ -20,7 +15,8 @@ size_t ks_split(struct ks_thread *t, size_t i, u64 at)
 	t->nr++;
 	s[0].end = s[1].begin = at;
 	s[1].first = 0;
-	s[1].done = copy(s[0].done);
+	if (s[0].done)
+		s[1].done = memcpy(ks_alloc(sizeof(*s[0].done)), s[0].done, sizeof(*s[0].done));
 	return i + 1;
 }
 
@@ -45,24 +41,24 @@ static void carve(struct ks_thread *t, u64 begin, u64 end, u32 states, struct ks
 		if (s->what.layer || s->begin >= end || !(states & (1 << s->what.state)))
 			continue;
 		if (s->end > end)
-			ks_split(t, i, end);
-		first = t->seg[i].begin < begin ? ks_split(t, i, begin) : i;
+			split(t, i, end);
+		first = t->seg[i].begin < begin ? split(t, i, begin) : i;
 		label(&t->seg[first], what);
 	}
 	if (first < t->nr)
 		t->seg[first].first = 1;
 }
 
-/* What has been added up already cannot be told any more. */
+/* What has been added up already cannot be changed any more, be it printed or not. */
 static void note_late(struct ks_engine *e, struct ks_thread *t, u64 begin)
 {
-	bool late = false;
+	bool late = begin < t->given;
 
-	for (struct ks_step *s = t->steps; s; s = s->next) {
-		if (begin < t->ready && s->begin < t->ready && t->since > t->ready) {
-			s->lost++;
-			late = true;
-		}
+	for (struct ks_step *s = t->steps; s && s->begun; s = s->next) {
+		if (s->begin >= t->ready || t->since <= t->ready)
+			continue;
+		s->lost++;
+		late = true;
 	}
 	e->late += late;
 }
@@ -76,66 +72,56 @@ void ks_carve(struct ks_engine *e, struct ks_thread *t, u64 begin, u64 end, u32 
 	carve(t, begin, end, states, what);
 }
 
-static void carve_phases(struct ks_thread *t, u64 begin, u64 end, const struct ks_done *d, u8 layer,
-			 u32 culprit)
+/* Segment @i by the phases of the request that ended it. */
+static void carve_request(struct ks_thread *t, size_t i, u64 begin, u8 layer)
 {
-	for (u8 i = 0; i < d->nr; i++) {
-		const struct ks_phase *p = &d->phase[i];
-		struct ks_what what = { .layer = layer, .phase = p->name, .culprit = culprit };
+	const struct ks_done d = *t->seg[i].done;
+	const u64 from = max_u64(t->seg[i].begin, begin), to = t->seg[i].end;
 
-		carve(t, max_u64(begin, p->begin), min_u64(end, p->end), KS_ASLEEP, what);
+	for (u8 p = 0; p < d.nr; p++) {
+		struct ks_what what = { .layer = layer, .phase = d.phase[p].name, .culprit = d.culprit };
+
+		carve(t, max_u64(from, d.phase[p].begin), min_u64(to, d.phase[p].end), KS_ASLEEP, what);
 	}
 }
 
-/* By the parts of something done elsewhere: only sleep, as the thread itself did nothing of it. */
-void ks_carve_done(struct ks_engine *e, struct ks_thread *t, u64 begin, u64 end,
-		   const struct ks_done *d, u8 layer, u32 culprit)
+/* The sleeps since @begin: only sleep, as the thread itself did nothing of a request. */
+void ks_carve_requests(struct ks_engine *e, struct ks_thread *t, u64 begin, u8 layer)
 {
 	ks_thread_enter(e, t, e->now, t->state);
-	carve_phases(t, begin, end, d, layer, culprit);
+	for (size_t i = t->nr; i-- > 0 && t->seg[i].end > begin;) {
+		if (t->seg[i].done && !t->seg[i].what.layer)
+			carve_request(t, i, begin, layer);
+	}
 }
 
 /*
  * When did the sleep begin that makes up the last @ns? A sum of sleeps is measured until the
- * thread runs again, so what it waited for its CPU after one counts.
+ * thread runs again, so what it waited for its CPU after one counts; not what it waited because it
+ * was preempted. Of several sleeps of a call it is a guess that the last were meant.
  */
 u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns)
 {
+	u64 waited = 0, until = 0;	/* for a CPU, since the segment that is looked at */
+
 	for (size_t i = t->nr; i-- > 0 && t->seg[i].end > from && ns;) {
 		const struct ks_seg *s = &t->seg[i];
 		u64 len = s->end - max_u64(s->begin, from);
 
-		if (s->what.state == KS_ON_CPU)
+		if (s->what.state == KS_CPU_WAIT || s->what.state == KS_QUOTA) {
+			waited += len;
+			until = until ? until : s->end;
 			continue;
-		if (len >= ns)
-			return s->end - ns;
-		ns -= len;
-		if (!ns)
-			return max_u64(s->begin, from);
+		}
+		if (s->what.state == KS_BLOCKED) {
+			len += waited;
+			if (len >= ns)
+				return (waited ? until : s->end) - ns;
+			ns -= len;
+			if (!ns)
+				return max_u64(s->begin, from);
+		}
+		waited = until = 0;
 	}
 	return from;
-}
-
-/*
- * A sleep that no interval of the thread explains belongs to what ended it, if that was done for
- * this thread; what lies outside of its parts is its layer's, too.
- */
-void ks_resolve(struct ks_engine *e, struct ks_thread *t, u64 until)
-{
-	(void)e;
-	for (size_t i = 0; i < t->nr && t->seg[i].end <= until; i++) {
-		struct ks_seg *s = &t->seg[i];
-		u64 begin = s->begin, end = s->end;
-		struct ks_done *d = s->done;
-		struct ks_what rest;
-
-		if (!d || s->what.layer || s->what.state != KS_BLOCKED || d->pid < 0)
-			continue;
-		s->done = NULL;
-		rest = (struct ks_what){ .layer = d->layer, .phase = ks_intern("wait"),
-					 .culprit = d->culprit };
-		carve_phases(t, begin, end, d, d->layer, d->culprit);
-		carve(t, begin, end, KS_ASLEEP, rest);
-		t->seg[i].done = d;	/* freed with the segment */
-	}
 }

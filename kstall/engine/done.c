@@ -8,10 +8,45 @@
 
 #include "engine/engine.h"
 
-#define MAX_GAP 20000000ULL	/* an interrupt is over by then, in an emulated machine, too */
+#define MAX_GAP 100000ULL	/* an idle CPU's next interrupt is another one, and no event says so */
 #define RECENT 8
 
-/* Requests of a thread that is not the job's: it may be the one that wakes the job's up. */
+/*
+ * What is known of the CPU's context ends with it: each event of another task, or of an interrupt
+ * instead of the task, voids what was done.
+ */
+void ks_done_context(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_context *c;
+
+	if (ev->cpu < 0 || (size_t)ev->cpu >= e->nr_context)
+		return;
+	c = &e->context[ev->cpu];
+	if (c->pid == ev->pid && c->irq == !!KS_IN_IRQ(ev->flags))
+		return;
+	c->pid = ev->pid;
+	c->irq = KS_IN_IRQ(ev->flags);
+	for (u32 i = 0; i < KS_CONTEXT && c->next; i++)
+		c->done[i].ts = 0;
+	c->next = 0;
+}
+
+static struct ks_context *context(struct ks_engine *e, const struct ks_event *ev)
+{
+	size_t had = e->nr_context;
+
+	if (ev->cpu < 0 || ev->cpu > 65535)
+		return NULL;
+	if ((size_t)ev->cpu >= had) {
+		e->context = ks_grow(e->context, &e->nr_context, ev->cpu + 1, sizeof(*e->context));
+		memset(e->context + had, 0, (e->nr_context - had) * sizeof(*e->context));
+		e->context[ev->cpu].pid = ev->pid;
+		e->context[ev->cpu].irq = KS_IN_IRQ(ev->flags);
+	}
+	return &e->context[ev->cpu];
+}
+
+/* Requests of a thread of the kernel: it may be the one that wakes one of the job's up. */
 static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const char *comm)
 {
 	struct ks_thread *t;
@@ -19,8 +54,10 @@ static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const c
 	if (d->pid <= 0 || d->layer != KS_DISK)
 		return;
 	t = ks_thread_get(e, d->pid);
-	if (!t->in_job)
+	if (!t->comm[0]) {
 		ks_fmt(t->comm, sizeof(t->comm), "%s", comm);
+		ks_printable(t->comm);
+	}
 	if (!t->recent)
 		t->recent = ks_alloc(RECENT * sizeof(*t->recent));
 	t->recent[t->recent_nr++ % RECENT] = *d;
@@ -28,22 +65,12 @@ static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const c
 
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d)
 {
-	struct ks_context *c;
+	struct ks_context *c = context(e, ev);
 
 	d->ts = ev->ts;
-	d->ctx_pid = ev->pid;
-	d->irq = KS_IN_IRQ(ev->flags);
 	keep_for_waker(e, d, ev->str[KS_EV_COMM]);
-	if (ev->cpu < 0 || ev->cpu > 65535)
-		return;
-	if ((size_t)ev->cpu >= e->nr_context) {
-		size_t had = e->nr_context;
-
-		e->context = ks_grow(e->context, &e->nr_context, ev->cpu + 1, sizeof(*c));
-		memset(e->context + had, 0, (e->nr_context - had) * sizeof(*c));
-	}
-	c = &e->context[ev->cpu];
-	c->done[c->next++ % KS_CONTEXT] = *d;
+	if (c)
+		c->done[c->next++ % KS_CONTEXT] = *d;
 }
 
 static bool in_io_uring(const struct ks_thread *t)
@@ -59,9 +86,7 @@ static int fits(const struct ks_done *d, const struct ks_event *ev, const struct
 {
 	bool mine = d->pid == t->tid || (d->tgid > 0 && d->tgid == t->tgid);
 
-	if (!d->ts || d->ctx_pid != ev->pid || d->irq != KS_IN_IRQ(ev->flags))
-		return 0;
-	if (d->ts < t->since || ev->ts - d->ts > MAX_GAP)
+	if (!d->ts || d->ts < t->since || ev->ts - d->ts > MAX_GAP)
 		return 0;
 	if (d->layer == KS_IO_URING)
 		return mine && in_io_uring(t) ? 2 : 0;
@@ -88,16 +113,29 @@ static void join(struct ks_done *d, const struct ks_done *inner)
 	*d = both;
 }
 
-/* A thread of the kernel has woken it up: what that waited for since, for its own requests. */
+static const struct ks_form by_form = { "{0}, by {1}/{2}", "{0}, {n} requests", 1 << 0 };
+
+/* "DEVICE, by COMM/TID" */
+static struct ks_culprit by(const struct ks_culprit *device, const struct ks_thread *waker)
+{
+	return (struct ks_culprit){
+		.form = &by_form,
+		.strings = 1 << 0 | 1 << 1,
+		.v = { device->v[0], ks_intern(waker->comm), waker->tid },
+	};
+}
+
+/*
+ * A thread of the kernel has woken it up: its own requests since. Of a thread of the job more is
+ * known than its requests (explain.c).
+ */
 static struct ks_done *by_waker(struct ks_engine *e, const struct ks_event *ev,
 				const struct ks_thread *t)
 {
 	const struct ks_thread *waker = ks_thread_find(e, ev->pid);
 	struct ks_done *d;
-	char buf[96];
 
-	if (!t->uninterruptible || KS_IN_IRQ(ev->flags) || !waker || waker->in_job ||
-	    !waker->recent)
+	if (!t->uninterruptible || KS_IN_IRQ(ev->flags) || !waker || waker->user || !waker->recent)
 		return NULL;
 	d = ks_alloc(sizeof(*d));
 	d->ts = ev->ts;
@@ -109,10 +147,8 @@ static struct ks_done *by_waker(struct ks_engine *e, const struct ks_event *ev,
 			break;
 		for (int p = r->nr; p-- > 0 && d->nr < KS_MAX_PHASES;)
 			d->phase[d->nr++] = r->phase[p];
-		if (!d->culprit)
-			d->culprit =
-				ks_intern(ks_fmt(buf, sizeof(buf), "%s, by %s/%d",
-						 ks_string(r->culprit), waker->comm, waker->tid));
+		if (!d->culprit.form)
+			d->culprit = by(&r->culprit, waker);
 	}
 	if (d->nr)
 		return d;
@@ -120,41 +156,47 @@ static struct ks_done *by_waker(struct ks_engine *e, const struct ks_event *ev,
 	return NULL;
 }
 
-/* What has ended @t's sleep, if it is known; the caller frees it. pid -1: another's request. */
-struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
-			    const struct ks_thread *t)
+/* The request that was done last in this context and fits; NULL: none. */
+static struct ks_done *by_request(struct ks_engine *e, const struct ks_event *ev,
+				  const struct ks_thread *t, int *rank)
 {
 	const struct ks_context *c;
 	struct ks_done *best = NULL;
-	int rank = 0;
 
 	if (ev->cpu < 0 || (size_t)ev->cpu >= e->nr_context)
-		return by_waker(e, ev, t);
+		return NULL;
 	c = &e->context[ev->cpu];
 	for (u32 i = 1; i <= KS_CONTEXT; i++) {
 		const struct ks_done *d = &c->done[(c->next - i) % KS_CONTEXT];
 		int r = fits(d, ev, t);
 
-		if (r == 2 && best && rank == 2)
+		if (r == 2 && *rank == 2)
 			join(best, d);
-		if (r <= rank)
+		if (r <= *rank)
 			continue;
 		if (!best)
 			best = ks_alloc(sizeof(*best));
 		*best = *d;
-		rank = r;
-		if (r == 1)
-			best->pid = -1;
-	}
-	if (rank < 2) {
-		struct ks_done *waker = by_waker(e, ev, t);
-
-		if (waker) {
-			free(best);
-			return waker;
-		}
+		best->others = r == 1;
+		*rank = r;
 	}
 	return best;
+}
+
+/* What has ended @t's sleep, if it is known; the caller frees it. */
+struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
+			    const struct ks_thread *t)
+{
+	int rank = 0;
+	struct ks_done *best = by_request(e, ev, t, &rank), *waker;
+
+	if (rank == 2)
+		return best;
+	waker = by_waker(e, ev, t);
+	if (!waker)
+		return best;
+	free(best);
+	return waker;
 }
 
 static void phase(struct ks_done *d, const char *name, u64 begin, u64 ns)
@@ -182,7 +224,7 @@ void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
 	u64 insert = issue - min_u64(issue, ev->num[8]);
 	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_DISK };
 
-	d.culprit = ks_intern(ev->str[3]);
+	d.culprit = ks_named(ev->str[3]);
 	if (ev->num[10]) {
 		d.layer = KS_IO_URING;
 		d.id[0] = ev->num[5];
@@ -219,6 +261,8 @@ static void finish_own(struct ks_thread *t, const struct ks_done *d, u64 submit)
 	}
 }
 
+static const struct ks_form op_form = { "op {0} on fd {1}", "{n} requests, op {0}", 1 << 0 };
+
 /*
  * io_uring_req_done: pid tgid comm dev total_ns, 5 ring 6 user_data 7 queue_ns 8 wq_ns 9 exec_ns
  * 10 submit_mono_ns 11 opcode 12 fd
@@ -228,23 +272,24 @@ void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 	u64 submit = ev->num[10], issue = submit + ev->num[7], exec = issue + ev->num[8];
 	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_IO_URING };
 	struct ks_thread *t = ks_thread_find(e, ev->pid);
-	char buf[64], ring[64];
+	char op[KS_TEXT], ring[64];
 
 	d.id[0] = ev->num[5];
 	d.id[1] = ev->num[6];
-	d.culprit = ks_intern(ks_fmt(buf, sizeof(buf), "op %u on fd %d", (u32)ev->num[11],
-				     (s32)ev->num[12]));
+	d.culprit = (struct ks_culprit){ .form = &op_form, .v = { (u32)ev->num[11], (s32)ev->num[12] } };
 	phase(&d, "queue", submit, ev->num[7]);
 	phase(&d, "worker", issue, ev->num[8]);
 	phase(&d, "exec", exec, ev->num[9]);
-	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[2], d.tgid), buf,
-	     submit, &d);
+	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[2], d.tgid),
+	     ks_culprit_text(op, &d.culprit), submit, &d);
 	ks_done_note(e, ev, &d);
 	if (t && t->in_job && (t->tid == d.pid || t->tgid == d.tgid)) {
 		ks_thread_enter(e, t, ev->ts, t->state);
 		finish_own(t, &d, submit);
 	}
 }
+
+static const struct ks_form qp_form = { "QP {0} of {1} ({2})", "{n} requests on {1} ({2})", 1 << 1 | 1 << 2 };
 
 /*
  * ib_wr_latency: ... latency_ns, 5 qp_num 6 opcode 7 user 8 post_pid. The queue pair is the
@@ -254,10 +299,14 @@ void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_done d = { .pid = ev->num[8], .layer = KS_RDMA };
 	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
-	char track[96], name[32], buf[160];
+	char track[96], name[32];
 
 	ks_fmt(track, sizeof(track), "QP %u of %s", (u32)ev->num[5], ev->str[3]);
-	d.culprit = ks_intern(ks_fmt(buf, sizeof(buf), "%s (%s)", track, ev->str[7]));
+	d.culprit = (struct ks_culprit){
+		.form = &qp_form,
+		.strings = 1 << 1 | 1 << 2,
+		.v = { (u32)ev->num[5], ks_intern(ev->str[3]), ks_intern(ev->str[7]) },
+	};
 	phase(&d, "request", begin, ev->ts - begin);
 	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)ev->num[6]), begin, &d);
 	ks_done_note(e, ev, &d);

@@ -27,8 +27,9 @@ void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev)
 	if (ev->ts > e->now)
 		e->now = ev->ts;
 	ks_step_windows(e, e->now);
-	if (e->now / LOOK_EVERY != before / LOOK_EVERY)
+	if (e->live && e->now / LOOK_EVERY != before / LOOK_EVERY)
 		ks_steps_overdue(e);
+	ks_done_context(e, ev);
 	if (ev->ts == e->now) {
 		ev->type->fn(e, ev);
 	} else {
@@ -51,24 +52,16 @@ void ks_engine_lost(struct ks_engine *e, u64 from, u64 to, u64 nr)
 void ks_engine_finish(struct ks_engine *e, u64 end)
 {
 	end = max_u64(end, e->now);
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			for (struct ks_step *s = t->steps; e->by == KS_BY_ALL && s; s = s->next) {
-				s->end = end;
-				s->ended = true;
-			}
-			if (t->steps || t->nr)
-				ks_thread_end(e, t, end);
-			ks_steps_drop(e, t);
-		}
-	}
+	ks_threads_finish(e, end);
 }
 
 void ks_engine_free(struct ks_engine *e)
 {
 	ks_threads_free(e);
+	ks_calls_free(e);
 	free(e->context);
 	free(e->unseen);
 	free(e->jobs);
-	free(e->open);
+	free(e->log);
+	free(e->picked);
 }

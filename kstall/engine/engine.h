@@ -27,11 +27,10 @@ struct ks_phase {
 struct ks_done {
 	u64 ts;
 	s32 pid, tgid;		/* for whom */
-	s32 ctx_pid;		/* where it was told */
-	u8 irq;
+	bool others;		/* another's request: it only splits what the thread itself has told of */
 	u8 layer;
 	u8 nr;
-	u32 culprit;
+	struct ks_culprit culprit;
 	u64 flow;
 	u64 id[2];		/* ring and user_data, for requests and their block requests */
 	struct ks_phase phase[KS_MAX_PHASES];
@@ -41,49 +40,73 @@ struct ks_done {
 struct ks_call {
 	u8 layer;
 	u32 phase;
-	u32 culprit;
+	u32 culprit;		/* interned */
 };
 
 /* A file of a process whose calls are told apart. */
 struct ks_open {
+	struct ks_open *next;	/* in the bucket of its process */
 	s32 tgid;
 	u8 layer;
 	u32 path;
 	u64 fd;
 };
 
+#define KS_OPEN_BUCKETS 1024
+
+struct ks_thread;
+
+#define KS_NO_CALL (-1)		/* in user mode, or it is not known */
+#define KS_EXITING (-2)		/* between sched_process_exit and the last switch */
+
 struct ks_seg {
 	u64 begin, end;
 	struct ks_what what;
-	s16 syscall;		/* -1: in user mode or not known */
+	s16 syscall;		/* or KS_NO_CALL, KS_EXITING */
 	struct ks_call call;
 	u8 uninterruptible;
 	u8 first;		/* the first segment of a spell: it is counted */
 	u64 flow;		/* number of what it waited for */
 	struct ks_done *done;	/* what was done elsewhere before this sleep was ended */
+	struct ks_thread *waker;	/* the thread that ended this sleep; NULL: an interrupt, or not known */
 };
 
+/*
+ * Time goes to a step by what its thread had added up at its end, less what it had at its begin: as
+ * many steps as one likes may be open at once.
+ */
 struct ks_step {
-	struct ks_step *next;	/* of the thread */
+	struct ks_step *next, **prev;		/* of the thread, in order of begin */
+	struct ks_step *next_ended;		/* of the thread, in order of end */
+	struct ks_step *next_open, **prev_open;	/* of the thread, the last first */
+	struct ks_step *next_own, **prev_own;	/* same thread, kind and ID, the last first */
+	struct ks_step *next_any, **prev_any;	/* same process, kind and ID, the last first */
+	struct ks_thread *owner;
 	u64 begin, end;
 	u64 serial;
+	const char *kind;
 	char id[48];
-	char kind[16];
-	char attributes[160];
+	char *attributes;	/* "" or allocated */
 	s32 pid, tid;
 	char comm[KS_COMM];
 	u64 lost;
-	bool ended;
+	bool begun, ended;
 	struct ks_parts parts;
+	u64 *before;		/* ns and count of the thread's parts at its begin */
+	size_t nr_before;
 };
 
 struct ks_thread {
 	struct ks_thread *next;	/* in its hash bucket */
 	s32 tid, tgid;
 	char comm[KS_COMM];
-	bool in_job, dead;
+	bool in_job;
+	bool user;		/* it has made a system call */
+	bool gone;		/* it has been switched away for the last time */
+	bool guessed;		/* the recorder found it runnable: on a CPU, or waiting for one */
 	u64 born;		/* 0: before the recording */
 	u64 ready;		/* all of the thread's time before this has been added up */
+	u64 given;		/* end of the last step that was given out */
 	/* what it does now */
 	u8 state;
 	u8 uninterruptible;
@@ -91,13 +114,25 @@ struct ks_thread {
 	struct ks_call call;
 	u64 since;
 	u64 call_begin;		/* of the system call */
+	u64 slept;		/* until then, the last time */
 	bool first;
-	u32 instead;		/* who runs instead */
+	struct ks_culprit instead;	/* what runs instead */
 	u64 throttle_rq;
+	struct ks_thread *next_throttled, **prev_throttled;	/* suspended on the same queue */
 	/* what it did */
 	struct ks_seg *seg;
 	size_t nr, room;
-	struct ks_step *steps;
+	u64 logged;		/* number of its last piece in the log; 0: there is none */
+	/* its steps */
+	struct ks_step *steps, **last_step;	/* not given out, in order of begin */
+	struct ks_step *to_begin;		/* the first of them that the sums have not reached */
+	struct ks_step *ended, **last_ended;
+	struct ks_step *open;			/* the last first */
+	size_t nr_running;			/* begun by the sums, not given out */
+	struct ks_parts sums;
+	struct ks_thread *next_with, **prev_with;	/* threads that have steps */
+	struct ks_thread *next_main;		/* first threads of processes, for windows */
+	bool is_main;
 	u64 track;		/* for who draws it */
 	u64 last_call;		/* of the function that makes steps */
 	/* requests of a kernel thread, for whom it wakes up */
@@ -106,9 +141,14 @@ struct ks_thread {
 };
 
 #define KS_THREAD_BUCKETS 16384
+#define KS_STEP_BUCKETS 16384
+#define KS_QUEUE_BUCKETS 1024
 #define KS_CONTEXT 4
 
+/* What was done on a CPU in the context (task, interrupt) that it is in. */
 struct ks_context {
+	s32 pid;
+	bool irq;
 	struct ks_done done[KS_CONTEXT];
 	u32 next;
 };
@@ -119,6 +159,15 @@ struct ks_context {
 struct ks_throttled {
 	u64 rq;
 	int cpu;
+};
+
+/* What a thread did, in pieces that have their final names: the last so many of all threads. */
+#define KS_LOG (1 << 18)
+
+struct ks_piece {
+	u64 begin, end;
+	struct ks_what what;
+	u64 before;		/* number of the same thread's piece before this one */
 };
 
 struct ks_scope {
@@ -138,6 +187,7 @@ struct ks_engine {
 	enum ks_steps_by by;
 	u64 every;
 	struct ks_scope scope;
+	bool live;		/* what has not happened yet cannot be waited for without end */
 	void (*step_done)(struct ks_engine *e, struct ks_step *s);	/* which frees it */
 	/* optional: every thread's time, and what goes on elsewhere */
 	void (*segment)(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s);
@@ -153,14 +203,19 @@ struct ks_engine {
 	u64 lost_there;		/* how many it lacks */
 	u64 late;		/* intervals that came too late to be laid where they belong */
 	u64 unmatched;		/* markers */
+	u64 refused;		/* markers that are no markers, or too many */
 	u64 serial;
 	u64 flows;
 	u64 window;		/* begin of the current one */
 	bool has_tasks;		/* the recording says which tasks are the job */
+	s32 teller;		/* the process that has said so: kstall itself */
 	bool marks_by_probe;
 	bool markers, calls;	/* have been seen */
 	struct ks_thread *threads[KS_THREAD_BUCKETS];
 	size_t nr_threads;
+	struct ks_thread *with_steps, *mains;
+	size_t nr_steps, nr_open;
+	struct ks_step *own_step[KS_STEP_BUCKETS], *any_step[KS_STEP_BUCKETS];
 	struct ks_context *context;	/* by CPU */
 	size_t nr_context;
 	struct ks_unseen *unseen;
@@ -168,8 +223,12 @@ struct ks_engine {
 	struct ks_job *jobs;	/* of GPUs */
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
-	struct ks_open *open;
-	size_t nr_open, room_open;
+	struct ks_thread *suspended[KS_QUEUE_BUCKETS];
+	struct ks_open *open[KS_OPEN_BUCKETS];
+	size_t nr_files;
+	struct ks_piece *log;
+	u64 logged;		/* number of the last piece; the first is 1 */
+	u64 *picked;		/* pieces of a waker, the last first */
 };
 
 void ks_engine_init(struct ks_engine *e);
@@ -186,19 +245,32 @@ void ks_engine_free(struct ks_engine *e);
 struct ks_thread *ks_thread_find(struct ks_engine *e, s32 tid);
 struct ks_thread *ks_thread_get(struct ks_engine *e, s32 tid);
 void ks_thread_join(struct ks_engine *e, struct ks_thread *t);
+bool ks_thread_in_scope(const struct ks_engine *e, const struct ks_thread *t);
+
+/* The thread is in @state from @ts on. The same state closes the segment and begins a new one. */
 void ks_thread_enter(struct ks_engine *e, struct ks_thread *t, u64 ts, enum ks_state state);
-void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until);
-void ks_thread_end(struct ks_engine *e, struct ks_thread *t, u64 ts);
+
+/* It has written an event, so it is on a CPU. */
+void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts);
+
+/*
+ * Nothing more comes for what was before @until: it goes to the steps. Unless @all, a sleep stays
+ * whose end another thread has brought about, until it is known what that one did; and what is
+ * later.
+ */
+void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until, bool all);
+void ks_threads_finish(struct ks_engine *e, u64 end);
 void ks_threads_free(struct ks_engine *e);
 
 /* carve.c */
 void ks_carve(struct ks_engine *e, struct ks_thread *t, u64 begin, u64 end, u32 states,
 	      struct ks_what what);
-void ks_carve_done(struct ks_engine *e, struct ks_thread *t, u64 begin, u64 end,
-		   const struct ks_done *d, u8 layer, u32 culprit);
+void ks_carve_requests(struct ks_engine *e, struct ks_thread *t, u64 begin, u8 layer);
 u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns);
-void ks_resolve(struct ks_engine *e, struct ks_thread *t, u64 until);
-size_t ks_split(struct ks_thread *t, size_t i, u64 at);
+
+/* explain.c: a segment's time, in pieces that have names */
+void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s);
+bool ks_must_wait(const struct ks_seg *s);
 
 /* step.c */
 void ks_step_windows(struct ks_engine *e, u64 ts);
@@ -206,9 +278,24 @@ void ks_steps_join(struct ks_engine *e, struct ks_thread *t);
 void ks_steps_overdue(struct ks_engine *e);
 void ks_steps_lost(struct ks_engine *e, u64 from, u64 to, u64 nr);
 void ks_step_free(struct ks_step *s);
-void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s);
+
+/* [@begin, @end] of @t was @what, which has begun in it @count times. */
+void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin,
+		  u64 end, u64 count);
+
+/* Give out the steps of which nothing is missing any more. */
 void ks_steps_ready(struct ks_engine *e, struct ks_thread *t);
+
+/* The steps that are open are over. */
+void ks_steps_close(struct ks_engine *e, struct ks_thread *t, u64 end);
+
+/* The thread's number is another's from now on: its windows are over, what markers began has no end. */
+void ks_steps_end(struct ks_engine *e, struct ks_thread *t, u64 end);
 void ks_steps_drop(struct ks_engine *e, struct ks_thread *t);
+
+/* Steps that have ended, but their thread is in the wait in which they did: since when, how many. */
+void ks_steps_waiting(struct ks_engine *e, void (*fn)(void *priv, const struct ks_thread *t, size_t nr),
+		      void *priv);
 
 /* Handlers of events, for the table in events.c. */
 void ks_on_switch(struct ks_engine *e, const struct ks_event *ev);
@@ -238,6 +325,7 @@ void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
 
 /* done.c: what was done elsewhere, and whom that has woken up */
+void ks_done_context(struct ks_engine *e, const struct ks_event *ev);
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d);
 struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
 			    const struct ks_thread *t);
@@ -247,6 +335,7 @@ void ks_call_enter(struct ks_engine *e, struct ks_thread *t, const struct ks_eve
 void ks_call_forget(struct ks_engine *e, s32 tgid);
 void ks_call_note(struct ks_engine *e, const char *text);
 u8 ks_call_layer(const char *path);
+void ks_calls_free(struct ks_engine *e);
 
 /* syscalls.c, generated */
 const char *ks_syscall_name(int nr);

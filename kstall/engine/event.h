@@ -27,7 +27,7 @@ struct ks_type {
 	enum ks_carve carve;
 	enum ks_layer layer;
 	const char *phase;
-	const char *culprit;	/* {N} is field N */
+	struct ks_form form;	/* its values: dev, and the two fields after the duration */
 };
 
 struct ks_event {
@@ -38,6 +38,7 @@ struct ks_event {
 	u32 flags;		/* common_flags */
 	u64 num[KS_MAX_FIELDS];
 	const char *str[KS_MAX_FIELDS];	/* never NULL */
+	bool own;		/* from a buffer that only kstall reads */
 };
 
 #define KS_F_HARDIRQ 0x08
@@ -49,8 +50,5 @@ extern const size_t ks_nr_types;
 
 /* What one of kstall's modules offers in the first fields. */
 enum { KS_EV_PID, KS_EV_TGID, KS_EV_COMM, KS_EV_DEV, KS_EV_NS, KS_EV_MORE };
-
-/* "{5} of {3}" with the event's fields put in. */
-char *ks_describe(char *buf, size_t size, const char *fmt, const struct ks_event *ev);
 
 #endif

@@ -7,9 +7,12 @@
 
 #define ID "pid", "tgid", "comm", "dev"
 
-#define OWN(sys, event, dur, how, which, phase_, who, ...) \
+/* @who: what its culprit is called, and, of many, what they have in common (a mask of values) */
+#define OWN(sys, event, dur, how, which, phase_, who, many_, shared_, ...) \
 	{ .system = sys, .name = event, .fn = ks_on_own, .fields = { ID, dur, ##__VA_ARGS__ }, \
-	  .carve = how, .layer = which, .phase = phase_, .culprit = who }
+	  .carve = how, .layer = which, .phase = phase_, .form = { who, many_, shared_ } }
+#define DEV 1			/* value 0 */
+#define MORE 2			/* value 1 */
 
 const struct ks_type ks_types[] = {
 	{ "sched", "sched_switch", ks_on_switch,
@@ -46,9 +49,9 @@ const struct ks_type ks_types[] = {
 	{ "drm_sched", "drm_sched_submit_block", ks_on_submit_block,
 	  { ID, "blocked_ns", "total_ns", "fence_ns", "validate_ns", "lock_ns", "ring" } },
 	OWN("drm_sched", "ttm_bo_evict", "duration_ns", KS_INTERVAL, KS_TTM, "evict",
-	    "buffer of {5}/{6} on {3}", "owner_comm", "owner_pid"),
+	    "buffer of {1}/{2} on {0}", "{n} buffers on {0}", DEV, "owner_comm", "owner_pid"),
 	OWN("drm_sched", "ttm_bo_swap", "duration_ns", KS_INTERVAL, KS_TTM, "swap",
-	    "buffer of {5}/{6}", "owner_comm", "owner_pid"),
+	    "buffer of {1}/{2}", "{n} buffers", 0, "owner_comm", "owner_pid"),
 
 	{ "io_uring_trace", "io_uring_req_done", ks_on_req_done,
 	  { ID, "total_ns", "ring", "user_data", "queue_ns", "wq_ns", "exec_ns", "submit_mono_ns",
@@ -57,79 +60,49 @@ const struct ks_type ks_types[] = {
 	  { ID, "device_ns", "ring", "user_data", "tag_ns", "sched_ns", "queue_mono_ns",
 	    "attribution" } },
 	OWN("io_uring_trace", "io_uring_sq_overflow", "wait_ns", KS_INTERVAL, KS_IO_URING_SQ, NULL,
-	    "ring {5}", "ring"),
+	    "ring {1}", "{n} rings", 0, "ring"),
 	OWN("io_uring_trace", "writeback_throttle", "pause_ns", KS_INTERVAL,
 	    KS_DIRTY_THROTTLE, NULL,
-	    "disk {3}"),
+	    "disk {0}", NULL, 0),
 	OWN("io_uring_trace", "writeback_wait_done", "wait_ns", KS_ASLEEP_SUM, KS_WRITEBACK, "wait",
-	    "inode {6} of {5} on {3}", "sb", "ino"),
+	    "inode {2} of {1} on {0}", "{n} inodes of {1} on {0}", DEV | MORE, "sb", "ino"),
 
 	OWN("mm_migrate", "mm_migrate_mmu_notifier_wait", "wait_ns", KS_INTERVAL, KS_NOTIFIER, NULL,
-	    "{5} [{6}]", "callback", "callback_module"),
+	    "{1} [{2}]", NULL, 0, "callback", "callback_module"),
 	OWN("mm_migrate", "mm_migrate_notifier", "duration_ns", KS_INTERVAL, KS_NOTIFIER, NULL,
-	    "{5} [{6}]", "callback", "module"),
+	    "{1} [{2}]", NULL, 0, "callback", "module"),
 	OWN("mm_migrate", "mm_migrate_batch", "duration_ns", KS_INTERVAL, KS_MIGRATION, NULL,
-	    "node {5} to {6}", "src_node", "dst_node"),
+	    "node {1} to {2}", NULL, 0, "src_node", "dst_node"),
 	OWN("mm_migrate", "mm_migrate_device", "duration_ns", KS_INTERVAL, KS_MIGRATION, "device",
-	    "{5} [{6}]", "caller", "caller_module"),
+	    "{1} [{2}]", NULL, 0, "caller", "caller_module"),
 	OWN("mm_migrate", "mm_compaction_stall", "duration_ns", KS_INTERVAL, KS_COMPACTION, NULL,
-	    "order {6} for {5}", "caller", "order"),
+	    "order {2} for {1}", NULL, 0, "caller", "order"),
 	OWN("mm_migrate", "mm_thp_fallback", "duration_ns", KS_INTERVAL, KS_HUGE_PAGE, NULL,
-	    "order {5}", "order"),
+	    "order {1}", NULL, 0, "order"),
 	OWN("mm_migrate", "mm_pin", "duration_ns", KS_INTERVAL, KS_PIN, NULL,
-	    "{5} [{6}]", "caller", "caller_module"),
+	    "{1} [{2}]", NULL, 0, "caller", "caller_module"),
 	OWN("mm_migrate", "mm_tlb_shootdown", "duration_ns", KS_INTERVAL, KS_TLB, NULL,
-	    "{5} CPUs", "cpus"),
+	    "{1} CPUs", NULL, 0, "cpus"),
 
-	OWN("iommu_trace", "dma_map_done", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "map", "{3}"),
+	OWN("iommu_trace", "dma_map_done", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "map", "{0}", NULL, 0),
 	OWN("iommu_trace", "dma_unmap_done", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "unmap",
-	    "{3}"),
-	OWN("iommu_trace", "dma_bounce", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "bounce", "{3}"),
+	    "{0}", NULL, 0),
+	OWN("iommu_trace", "dma_bounce", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "bounce", "{0}", NULL, 0),
 	OWN("iommu_trace", "iommu_iova_alloc", "duration_ns", KS_INTERVAL, KS_DMA_MAP, "iova",
-	    "{3}"),
+	    "{0}", NULL, 0),
 	OWN("iommu_trace", "iommu_iotlb_sync", "duration_ns", KS_INTERVAL, KS_IOMMU, "iotlb_sync",
-	    "{3} ({5})", "iommu"),
+	    "{0} ({1})", NULL, 0, "iommu"),
 	OWN("iommu_trace", "iommu_fq_flush", "duration_ns", KS_INTERVAL, KS_IOMMU, "fq_flush",
-	    "{3} ({5})", "iommu"),
+	    "{0} ({1})", NULL, 0, "iommu"),
 	OWN("iommu_trace", "iommu_inv_wait", "duration_ns", KS_INTERVAL, KS_IOMMU,
-	    "invalidate", "{3}"),
+	    "invalidate", "{0}", NULL, 0),
 
 	OWN("ib_cq", "ib_mr_reg", "duration_ns", KS_INTERVAL, KS_MR_REG, NULL,
-	    "{5} bytes on {3}", "bytes"),
-	OWN("ib_cq", "ib_odp_fault", "duration_ns", KS_INTERVAL, KS_ODP, NULL, "{3}"),
+	    "{1} bytes on {0}", "{n} regions on {0}", DEV, "bytes"),
+	OWN("ib_cq", "ib_odp_fault", "duration_ns", KS_INTERVAL, KS_ODP, NULL, "{0}", NULL, 0),
 	{ "ib_cq", "ib_wr_latency", ks_on_wr_latency,
 	  { ID, "latency_ns", "qp_num", "opcode", "user", "post_pid" } },
 	{ "ib_cq", "ib_comp_channel", ks_on_comp_channel, { ID, "wait_ns", "cq_id" } },
 };
 
 const size_t ks_nr_types = ARRAY_SIZE(ks_types);
-
-/* A field is a string or a number: never both. */
-static int put_field(char *at, size_t room, const struct ks_event *ev, unsigned int field)
-{
-	if (field >= KS_MAX_FIELDS)
-		return 0;
-	if (ev->str[field][0])
-		return snprintf(at, room, "%s", ev->str[field]);
-	if (field == KS_EV_DEV || field == KS_EV_COMM)
-		return 0;
-	return snprintf(at, room, "%lld", (long long)ev->num[field]);
-}
-
-char *ks_describe(char *buf, size_t size, const char *fmt, const struct ks_event *ev)
-{
-	size_t at = 0;
-
-	while (fmt && *fmt && at + 1 < size) {
-		if (*fmt == '{') {
-			int n = put_field(buf + at, size - at, ev, fmt[1] - '0');
-
-			at += n > 0 ? min_u64(n, size - at - 1) : 0;
-			fmt += 3;
-		} else {
-			buf[at++] = *fmt++;
-		}
-	}
-	buf[at] = '\0';
-	return buf;
-}

@@ -19,18 +19,21 @@ static u64 begin_of(const struct ks_event *ev, u64 ns)
 	return ev->ts - min_u64(ev->ts, ns);
 }
 
-/* A sleep in it that a block request ended is split by that request's parts. */
-static void split_by_requests(struct ks_engine *e, struct ks_thread *t, u64 begin, u8 layer)
+/* The values of the type's form: the device, and what it has in addition. */
+static struct ks_culprit culprit(const struct ks_event *ev)
 {
-	for (size_t i = t->nr; i-- > 0 && t->seg[i].end > begin;) {
-		struct ks_seg s = t->seg[i];
+	static const u8 fields[] = { KS_EV_DEV, KS_EV_MORE, KS_EV_MORE + 1 };
+	struct ks_culprit c = { .form = ev->type->form.one ? &ev->type->form : NULL };
 
-		if (!s.done || s.what.layer)
-			continue;
-		t->seg[i].done = NULL;
-		ks_carve_done(e, t, max_u64(s.begin, begin), s.end, s.done, layer, s.done->culprit);
-		t->seg[i].done = s.done;
+	for (size_t i = 0; c.form && i < ARRAY_SIZE(fields); i++) {
+		const char *text = ev->str[fields[i]];
+
+		/* A field is a string or a number, never both. */
+		c.v[i] = *text || i == 0 ? ks_intern(text) : ev->num[fields[i]];
+		if (*text || i == 0)
+			c.strings |= 1 << i;
 	}
+	return c;
 }
 
 void ks_on_own(struct ks_engine *e, const struct ks_event *ev)
@@ -41,29 +44,31 @@ void ks_on_own(struct ks_engine *e, const struct ks_event *ev)
 	u32 states = type->carve == KS_ASLEEP_SUM ? KS_ASLEEP : KS_HELD;
 	struct ks_what what = {.layer = type->layer,
 			       .phase = ks_intern(type->phase ? type->phase : "")};
-	char buf[160];
 
 	if (!t || !ev->num[KS_EV_NS] || KS_IN_IRQ(ev->flags))
 		return;
-	what.culprit = ks_intern(ks_describe(buf, sizeof(buf), type->culprit, ev));
-	ks_thread_enter(e, t, ev->ts, t->state);
+	what.culprit = culprit(ev);
+	ks_thread_runs(e, t, ev->ts);
 	if (type->carve == KS_ASLEEP_SUM)
 		begin = ks_asleep_since(t, max_u64(t->call_begin, t->ready), ev->num[KS_EV_NS]);
 	if (type->layer == KS_WRITEBACK)
-		split_by_requests(e, t, begin, KS_WRITEBACK);
+		ks_carve_requests(e, t, begin, KS_WRITEBACK);
 	ks_carve(e, t, begin, ev->ts, states, what);
 }
+
+static const struct ks_form cq_form = { "cq {0} of {1}", "{n} completions on {1}", 1 << 1 };
 
 /* ib_comp_channel: ... wait_ns, 5 cq_id: what was waited for until wait_ns ago was a completion. */
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = own(e, ev);
 	struct ks_what what = { .layer = KS_RDMA, .phase = ks_intern("completion") };
-	char buf[96];
 
 	if (!t)
 		return;
-	what.culprit =
-		ks_intern(ks_fmt(buf, sizeof(buf), "cq %u of %s", (u32)ev->num[5], ev->str[3]));
+	what.culprit = (struct ks_culprit){
+		.form = &cq_form, .strings = 1 << 1, .v = { (u32)ev->num[5], ks_intern(ev->str[3]) },
+	};
+	ks_thread_runs(e, t, ev->ts);
 	ks_carve(e, t, max_u64(t->call_begin, t->ready), ev->ts, KS_ASLEEP, what);
 }

@@ -6,60 +6,200 @@
 
 #include "engine/engine.h"
 
-/* An ended step whose thread does nothing that would close it is given out after so long. */
+/* Live, an ended step whose thread does nothing that would close it is given out after so long. */
 #define OVERDUE (2 * NSEC)
 
 #define MAX_EMPTY (1 << 20)	/* windows without an event, as a damaged time would make without end */
+#define MAX_OPEN 65536		/* steps that markers have begun: a job must not fill our memory */
+#define MAX_STEPS (1 << 21)	/* not given out */
+#define REBASE (KS_MAX_PARTS / 4 * 3)	/* before the sums get so many parts that they tell less apart */
+
+static bool has_windows(const struct ks_engine *e)
+{
+	return e->by == KS_BY_EVERY || e->by == KS_BY_ALL;
+}
+
+/* Open steps by their names, the last that has begun first. */
+static u32 key_of(s32 id, const char *kind, const char *text)
+{
+	u32 h = 2166136261u ^ (u32)id * 2654435761u;
+
+	for (const char *p = kind; *p; p++)
+		h = (h ^ (u8)*p) * 16777619u;
+	for (const char *p = text; *p; p++)
+		h = (h ^ (u8)*p) * 16777619u;
+	return (h ^ h >> 15) & (KS_STEP_BUCKETS - 1);
+}
+
+#define insert(head, s, next, prev)			\
+	do {						\
+		(s)->next = *(head);			\
+		(s)->prev = (head);			\
+		if (*(head))				\
+			(*(head))->prev = &(s)->next;	\
+		*(head) = (s);				\
+	} while (0)
+
+#define take_out(s, next, prev)				\
+	do {						\
+		*(s)->prev = (s)->next;			\
+		if ((s)->next)				\
+			(s)->next->prev = (s)->prev;	\
+	} while (0)
+
+static void open_step(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)
+{
+	struct ks_step **own = &e->own_step[key_of(s->tid, s->kind, s->id)];
+	struct ks_step **any = &e->any_step[key_of(s->pid, s->kind, s->id)];
+
+	insert(&t->open, s, next_open, prev_open);
+	insert(own, s, next_own, prev_own);
+	insert(any, s, next_any, prev_any);
+	e->nr_open++;
+}
+
+static void close_step(struct ks_engine *e, struct ks_step *s)
+{
+	take_out(s, next_open, prev_open);
+	take_out(s, next_own, prev_own);
+	take_out(s, next_any, prev_any);
+	e->nr_open--;
+}
+
+static struct ks_step *find_own(struct ks_engine *e, const struct ks_thread *t, const char *kind,
+				const char *id)
+{
+	struct ks_step *s = e->own_step[key_of(t->tid, kind, id)];
+
+	while (s && (s->owner != t || strcmp(s->kind, kind) || strcmp(s->id, id)))
+		s = s->next_own;
+	return s;
+}
+
+/* The thread's own step of this name; if it has none, the one that another thread of its process began last. */
+static struct ks_step *find_open(struct ks_engine *e, const struct ks_thread *t, const char *kind,
+				 const char *id)
+{
+	struct ks_step *s = find_own(e, t, kind, id);
+
+	if (s)
+		return s;
+	s = e->any_step[key_of(t->tgid, kind, id)];
+	while (s && (s->pid != t->tgid || strcmp(s->kind, kind) || strcmp(s->id, id)))
+		s = s->next_any;
+	return s;
+}
+
+/* What was before the thread's time is known. */
+static void add_before(struct ks_step *s, const struct ks_thread *t)
+{
+	struct ks_what absent = { .state = KS_ABSENT, .layer = KS_ABSENT_LAYER };
+	struct ks_what unknown = { .state = KS_UNKNOWN, .layer = KS_UNKNOWN_LAYER };
+	u64 born = min_u64(max_u64(s->begin, t->born), t->ready);
+
+	if (born > s->begin)
+		ks_parts_add(&s->parts, absent, born - s->begin, 1);
+	if (t->ready > max_u64(born, s->begin))
+		ks_parts_add(&s->parts, unknown, t->ready - max_u64(born, s->begin), 1);
+}
 
 static struct ks_step *step_begin(struct ks_engine *e, struct ks_thread *t, const char *kind,
 				  const char *id, u64 begin)
 {
-	struct ks_step *s = ks_alloc(sizeof(*s)), **end = &t->steps;
-	struct ks_what absent = { .state = KS_ABSENT, .layer = KS_ABSENT_LAYER };
+	struct ks_step *s = ks_alloc(sizeof(*s));
 
-	if (begin >= t->since)
-		ks_thread_enter(e, t, begin, t->state);
+	if (++e->nr_steps > MAX_STEPS)
+		ks_die("more than %d steps wait for their thread: the time of --every is too short",
+		       MAX_STEPS);
 	ks_fmt(s->id, sizeof(s->id), "%s", id);
-	ks_fmt(s->kind, sizeof(s->kind), "%s", kind);
+	s->kind = kind;
+	s->attributes = "";
 	memcpy(s->comm, t->comm, sizeof(s->comm));
 	s->begin = begin;
 	s->serial = e->serial++;
+	s->owner = t;
 	s->pid = t->tgid;
 	s->tid = t->tid;
 	s->lost = begin < e->lost_until ? e->lost_there : 0;
-	if (begin < t->ready)
-		ks_parts_add(&s->parts, absent, t->ready - begin, 1);
-	while (*end)
-		end = &(*end)->next;
-	*end = s;
-	t->first = true;
+	add_before(s, t);
+	if (!t->steps)
+		insert(&e->with_steps, t, next_with, prev_with);
+	s->prev = t->last_step;
+	*t->last_step = s;
+	t->last_step = &s->next;
+	if (!t->to_begin)
+		t->to_begin = s;
+	open_step(e, t, s);
 	return s;
 }
 
-static void step_end(struct ks_engine *e, struct ks_thread *t, struct ks_step *s, u64 end)
+static void step_end(struct ks_engine *e, struct ks_step *s, u64 end)
 {
-	ks_thread_enter(e, t, end, t->state);
+	struct ks_thread *t = s->owner;
+
+	close_step(e, s);
 	s->end = end;
 	s->ended = true;
-	if (!s->comm[0])
+	if (!s->comm[0] || has_windows(e))
 		memcpy(s->comm, t->comm, sizeof(s->comm));
+	*t->last_ended = s;
+	t->last_ended = &s->next_ended;
 }
 
 void ks_step_free(struct ks_step *s)
 {
+	if (*s->attributes)
+		free(s->attributes);
 	ks_parts_free(&s->parts);
+	free(s->before);
 	free(s);
 }
 
-void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *seg)
+/* Out of its thread's lists. */
+static void remove_step(struct ks_engine *e, struct ks_step *s)
 {
-	(void)e;
-	for (struct ks_step *s = t->steps; s; s = s->next) {
-		u64 begin = max_u64(s->begin, seg->begin);
-		u64 end = s->ended ? min_u64(s->end, seg->end) : seg->end;
+	struct ks_thread *t = s->owner;
 
-		if (begin < end)
-			ks_parts_add(&s->parts, seg->what, end - begin, seg->first);
+	if (!s->ended)
+		close_step(e, s);
+	if (t->to_begin == s)
+		t->to_begin = s->next;
+	if (t->last_step == &s->next)
+		t->last_step = s->prev;
+	take_out(s, next, prev);
+	t->nr_running -= s->begun;
+	e->nr_steps--;
+	if (!t->steps)
+		take_out(t, next_with, prev_with);
+}
+
+/* What the thread has added up since the step began becomes the step's. */
+static void take_sums(struct ks_step *s, const struct ks_parts *sums)
+{
+	for (size_t i = 0; i < sums->nr; i++) {
+		u64 ns = sums->part[i].ns, count = sums->part[i].count;
+
+		if (i < s->nr_before) {
+			ns -= s->before[2 * i];
+			count -= s->before[2 * i + 1];
+		}
+		if (ns)
+			ks_parts_add(&s->parts, sums->part[i].what, ns, max_u64(count, 1));
+	}
+	free(s->before);
+	s->before = NULL;
+	s->nr_before = 0;
+}
+
+static void begin_sums(struct ks_thread *t, struct ks_step *s)
+{
+	s->begun = true;
+	t->nr_running++;
+	s->nr_before = t->sums.nr;
+	s->before = t->sums.nr ? ks_alloc(2 * t->sums.nr * sizeof(*s->before)) : NULL;
+	for (size_t i = 0; i < t->sums.nr; i++) {
+		s->before[2 * i] = t->sums.part[i].ns;
+		s->before[2 * i + 1] = t->sums.part[i].count;
 	}
 }
 
@@ -76,20 +216,71 @@ static void check(const struct ks_step *s)
 		       (unsigned long long)(s->end - s->begin));
 }
 
-/* Give out the steps of which nothing is missing any more. */
+static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)
+{
+	t->ended = s->next_ended;
+	if (!t->ended)
+		t->last_ended = &t->ended;
+	take_sums(s, &t->sums);
+	t->given = max_u64(t->given, s->end);
+	remove_step(e, s);
+	check(s);
+	e->step_done(e, s);
+}
+
+static void end_due(struct ks_engine *e, struct ks_thread *t, u64 at)
+{
+	while (t->ended && t->ended->begun && t->ended->end <= at)
+		give_out(e, t, t->ended);
+}
+
+/* Steps begin and end where the sums have come to. */
+static void reach(struct ks_engine *e, struct ks_thread *t, u64 at)
+{
+	end_due(e, t, at);
+	while (t->to_begin && t->to_begin->begin <= at) {
+		if (!t->nr_running)
+			ks_parts_free(&t->sums);
+		begin_sums(t, t->to_begin);
+		t->to_begin = t->to_begin->next;
+	}
+	end_due(e, t, at);
+}
+
+/* With as many parts as there may be, all is given to the steps, and the sums begin anew. */
+static void rebase(struct ks_thread *t)
+{
+	if (t->sums.nr < REBASE)
+		return;
+	for (struct ks_step *s = t->steps; s && s->begun; s = s->next)
+		take_sums(s, &t->sums);
+	ks_parts_free(&t->sums);
+}
+
+void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin,
+		  u64 end, u64 count)
+{
+	while (begin < end) {
+		u64 to = end;
+
+		reach(e, t, begin);
+		if (t->to_begin)
+			to = min_u64(to, t->to_begin->begin);
+		if (t->ended)
+			to = min_u64(to, t->ended->end);
+		if (t->nr_running) {
+			rebase(t);
+			ks_parts_add(&t->sums, *what, to - begin, count);
+			count = 0;
+		}
+		begin = to;
+	}
+	reach(e, t, end);
+}
+
 void ks_steps_ready(struct ks_engine *e, struct ks_thread *t)
 {
-	struct ks_step **p = &t->steps, *s;
-
-	while ((s = *p)) {
-		if (!s->ended || s->end > t->ready) {
-			p = &s->next;
-			continue;
-		}
-		*p = s->next;
-		check(s);
-		e->step_done(e, s);
-	}
+	reach(e, t, t->ready);
 }
 
 void ks_steps_drop(struct ks_engine *e, struct ks_thread *t)
@@ -97,33 +288,80 @@ void ks_steps_drop(struct ks_engine *e, struct ks_thread *t)
 	struct ks_step *s;
 
 	while ((s = t->steps)) {
-		t->steps = s->next;
-		e->unmatched += !s->ended && e->by != KS_BY_EVERY;
+		e->unmatched += !s->ended && !has_windows(e);
+		remove_step(e, s);
 		ks_step_free(s);
 	}
+	t->ended = NULL;
+	t->last_ended = &t->ended;
 }
 
-#define for_each_thread(e, t) \
-	for (size_t b_ = 0; b_ < KS_THREAD_BUCKETS; b_++) \
-		for (struct ks_thread *t = (e)->threads[b_]; t; t = t->next)
+void ks_steps_close(struct ks_engine *e, struct ks_thread *t, u64 end)
+{
+	while (t->open)
+		step_end(e, t->open, end);
+}
+
+void ks_steps_end(struct ks_engine *e, struct ks_thread *t, u64 end)
+{
+	if (has_windows(e))
+		ks_steps_close(e, t, end);
+	ks_steps_ready(e, t);
+	ks_steps_drop(e, t);
+}
+
+static u64 is_overdue(const struct ks_engine *e, const struct ks_step *s)
+{
+	return s && s->end + OVERDUE < e->now;
+}
+
+/* Is the thread in what it did when the step ended? */
+static bool still_there(const struct ks_thread *t, const struct ks_step *s)
+{
+	if (t->syscall != KS_NO_CALL)
+		return t->call_begin <= s->end;
+	return t->state == KS_BLOCKED && t->since <= s->end;
+}
+
+/* Live: if the thread does nothing that says so, the events of its last sleep have come by now. */
+static void give_overdue(struct ks_engine *e, struct ks_thread *t)
+{
+	u64 until = 0;
+
+	for (struct ks_step *s = t->ended; is_overdue(e, s) && !still_there(t, s); s = s->next_ended)
+		until = s->end;
+	if (!until || t->slept + OVERDUE > e->now)
+		return;
+	ks_thread_enter(e, t, max_u64(until, t->since), t->state);
+	ks_thread_fold(e, t, until, true);
+}
 
 void ks_steps_overdue(struct ks_engine *e)
 {
-	for_each_thread(e, t) {
-		u64 until = 0;
+	struct ks_thread *next;
 
-		for (struct ks_step *s = t->steps; s; s = s->next) {
-			if (s->ended && s->end + OVERDUE < e->now)
-				until = max_u64(until, s->end);
-		}
-		if (until)
-			ks_thread_fold(e, t, until);
+	for (struct ks_thread *t = e->with_steps; t; t = next) {
+		next = t->next_with;
+		give_overdue(e, t);
+	}
+}
+
+void ks_steps_waiting(struct ks_engine *e, void (*fn)(void *priv, const struct ks_thread *t, size_t nr),
+		      void *priv)
+{
+	for (struct ks_thread *t = e->with_steps; t; t = t->next_with) {
+		size_t nr = 0;
+
+		for (struct ks_step *s = t->ended; is_overdue(e, s) && still_there(t, s); s = s->next_ended)
+			nr++;
+		if (nr)
+			fn(priv, t, nr);
 	}
 }
 
 void ks_steps_lost(struct ks_engine *e, u64 from, u64 to, u64 nr)
 {
-	for_each_thread(e, t) {
+	for (struct ks_thread *t = e->with_steps; t; t = t->next_with) {
 		for (struct ks_step *s = t->steps; s; s = s->next) {
 			if (s->begin < to && (!s->ended || s->end > from))
 				s->lost += nr;
@@ -144,90 +382,78 @@ void ks_steps_join(struct ks_engine *e, struct ks_thread *t)
 {
 	char id[32];
 
-	if (t->tid != t->tgid || (e->by != KS_BY_EVERY && e->by != KS_BY_ALL))
+	if (t->tid != t->tgid || !has_windows(e))
 		return;
+	if (!t->is_main) {
+		t->is_main = true;
+		t->next_main = e->mains;
+		e->mains = t;
+	}
 	window_id(e, id);
 	step_begin(e, t, "window", id, e->window);
 }
 
-void ks_step_windows(struct ks_engine *e, u64 ts)
+/* The next window of every process that has not ended. */
+static void next_window(struct ks_engine *e)
 {
+	struct ks_thread **p = &e->mains, *t;
 	char id[32];
 
+	e->window += e->every;
+	window_id(e, id);
+	while ((t = *p)) {
+		if (t->open)
+			step_end(e, t->open, e->window);
+		if (t->in_job && !t->gone) {
+			step_begin(e, t, "window", id, e->window);
+			p = &t->next_main;
+			continue;
+		}
+		t->is_main = false;
+		*p = t->next_main;
+		if (e->window > t->since)
+			ks_thread_enter(e, t, e->window, t->state);
+		ks_thread_fold(e, t, e->window, false);
+	}
+}
+
+void ks_step_windows(struct ks_engine *e, u64 ts)
+{
 	if (e->by != KS_BY_EVERY)
 		return;
 	if ((ts - e->window) / e->every > MAX_EMPTY)
 		ks_die("between two events are %llu windows of --every: a damaged recording, or too short a time",
 		       (unsigned long long)((ts - e->window) / e->every));
-	while (ts - e->window >= e->every) {
-		e->window += e->every;
-		window_id(e, id);
-		for_each_thread(e, t) {
-			if (!t->in_job || t->tid != t->tgid)
-				continue;
-			for (struct ks_step *s = t->steps; s; s = s->next) {
-				if (!s->ended)
-					step_end(e, t, s, e->window);
-			}
-			if (t->dead)
-				ks_thread_fold(e, t, e->window);
-			else
-				step_begin(e, t, "window", id, e->window);
-		}
-	}
-}
-
-static struct ks_step *find_in(struct ks_thread *t, const char *kind, const char *id)
-{
-	struct ks_step *s = t->steps;
-
-	while (s && (s->ended || strcmp(s->kind, kind) || (id && strcmp(s->id, id))))
-		s = s->next;
-	return s;
-}
-
-/* The open step of @t's process with this name, and whose it is. */
-static struct ks_step *find_open(struct ks_engine *e, struct ks_thread *t, const char *kind,
-				 const char *id, struct ks_thread **owner)
-{
-	struct ks_step *s = find_in(t, kind, id);
-
-	*owner = t;
-	if (s)
-		return s;
-	for_each_thread(e, other) {
-		if (other->tgid != t->tgid || !other->steps)
-			continue;
-		*owner = other;
-		s = find_in(other, kind, id);
-		if (s)
-			return s;
-	}
-	return NULL;
+	while (ts - e->window >= e->every)
+		next_window(e);
 }
 
 static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id,
 		       const char *attributes)
 {
-	struct ks_thread *owner;
+	char plain[160];
 	struct ks_step *s;
 
-	if (find_open(e, t, kind, id, &owner)) {
+	if (find_own(e, t, kind, id)) {
 		e->unmatched++;
 		return;
 	}
+	if (e->nr_open >= MAX_OPEN) {
+		e->refused++;
+		return;
+	}
 	s = step_begin(e, t, kind, id, e->now);
-	ks_fmt(s->attributes, sizeof(s->attributes), "%s", attributes);
-	s->attributes[strcspn(s->attributes, "\r\n")] = '\0';
+	ks_fmt(plain, sizeof(plain), "%.*s", (int)strcspn(attributes, "\r\n"), attributes);
+	if (*plain)
+		s->attributes = ks_strdup(ks_printable(plain));
 }
 
 static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
 {
-	struct ks_thread *owner;
-	struct ks_step *s = find_open(e, t, kind, id, &owner);
+	struct ks_step *s = find_open(e, t, kind, id);
 
 	if (s)
-		step_end(e, owner, s, e->now);
+		step_end(e, s, e->now);
 	else
 		e->unmatched++;
 }
@@ -235,36 +461,69 @@ static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind,
 /* A line without begin and end: the thread's last step is over, the next begins. */
 static void mark_next(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
 {
-	struct ks_step *s = find_in(t, kind, NULL);
-
-	if (s)
-		step_end(e, t, s, e->now);
+	if (t->open)
+		step_end(e, t->open, e->now);
 	mark_begin(e, t, kind, id, "");
+}
+
+struct mark {
+	const char *kind;
+	char id[48], what[8];
+	const char *attributes;
+};
+
+/* "ID", "ID end" or "ID begin ATTRIBUTES"; false: it is no such line. */
+static bool parse_mark(struct mark *m, const char *kind, const char *text)
+{
+	size_t len = strcspn(text, " \t\r\n"), word;
+
+	m->kind = strcmp(kind, "nccl") ? "step" : "nccl";
+	if (!len || len >= sizeof(m->id))
+		return false;
+	ks_fmt(m->id, sizeof(m->id), "%.*s", (int)len, text);
+	ks_printable(m->id);
+	text += len;
+	text += strspn(text, " \t");
+	word = strcspn(text, " \t\r\n");
+	if (word >= sizeof(m->what))
+		return false;
+	ks_fmt(m->what, sizeof(m->what), "%.*s", (int)word, text);
+	m->attributes = text[word] == ' ' ? text + word + 1 : text + word;
+	if (!strcmp(m->what, "begin"))
+		return true;
+	return (!strcmp(m->what, "end") || (!word && !strcmp(kind, "step"))) &&
+	       !text[word + strspn(text + word, " \t\r\n")];
+}
+
+static bool is_wanted(const struct ks_engine *e, const char *kind)
+{
+	if (e->by == KS_BY_NCCL)
+		return !strcmp(kind, "nccl");
+	return !strcmp(kind, "step");
 }
 
 static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *text)
 {
 	struct ks_thread *t = ks_thread_get(e, tid);
-	char id[48] = "", what[8] = "";
-	int n = 0;
+	struct mark m;
 
-	if (sscanf(text, "%47s%n %7s%n", id, &n, what, &n) < 1)
+	if (!is_wanted(e, kind) || (!t->in_job && (e->has_tasks || !ks_thread_in_scope(e, t))))
 		return;
-	if (strcmp(kind, e->by == KS_BY_NCCL ? "nccl" : "step"))
+	if (!parse_mark(&m, kind, text)) {
+		e->refused++;
 		return;
+	}
 	e->markers = true;
 	if (e->by != KS_BY_AUTO && e->by != KS_BY_MARKER && e->by != KS_BY_NCCL)
 		return;
-	if (!t->in_job && e->has_tasks)
-		return;
 	ks_thread_join(e, t);
-	ks_thread_enter(e, t, e->now, t->state == KS_UNKNOWN ? KS_ON_CPU : t->state);
-	if (!strcmp(what, "begin"))
-		mark_begin(e, t, kind, id, text[n] == ' ' ? text + n + 1 : text + n);
-	else if (!strcmp(what, "end"))
-		mark_end(e, t, kind, id);
+	ks_thread_runs(e, t, e->now);
+	if (!strcmp(m.what, "begin"))
+		mark_begin(e, t, m.kind, m.id, m.attributes);
+	else if (!strcmp(m.what, "end"))
+		mark_end(e, t, m.kind, m.id);
 	else
-		mark_next(e, t, kind, id);
+		mark_next(e, t, m.kind, m.id);
 }
 
 /* What the recorder says of a thread: it exists, and what it does if no event has said so yet. */
@@ -279,21 +538,18 @@ static void note_task(struct ks_engine *e, const char *text)
 	e->has_tasks = true;
 	t = ks_thread_get(e, tid);
 	t->tgid = tgid;
-	if (n && !t->comm[0])
+	if (n && !t->comm[0]) {
 		ks_fmt(t->comm, sizeof(t->comm), "%.*s", (int)strcspn(text + n, "\n"), text + n);
+		ks_printable(t->comm);
+	}
 	if (t->state == KS_UNKNOWN) {
 		t->since = t->ready = e->begin;
 		t->state = state == 'R' ? KS_ON_CPU : KS_BLOCKED;
+		t->guessed = state == 'R';
 		t->uninterruptible = state == 'D';
-		t->syscall = state != 'R' && nr >= 0 && nr < 32768 ? nr : -1;
+		t->syscall = state != 'R' && nr >= 0 && nr < 32768 ? nr : KS_NO_CALL;
 	}
-	if (!e->scope.nr_pids && !e->scope.comm)
-		ks_thread_join(e, t);
-	for (size_t i = 0; i < e->scope.nr_pids; i++) {
-		if (e->scope.pids[i] == tgid || e->scope.pids[i] == tid)
-			ks_thread_join(e, t);
-	}
-	if (e->scope.comm && !strcmp(e->scope.comm, t->comm))
+	if (ks_thread_in_scope(e, t))
 		ks_thread_join(e, t);
 }
 
@@ -303,42 +559,67 @@ static void note_unseen(struct ks_engine *e, const char *text)
 
 	if (sscanf(text, "%31s %63s %159[^\n]", u.layer, u.event, u.why) < 3 || e->nr_unseen >= 256)
 		return;
+	ks_printable(u.layer);
+	ks_printable(u.event);
+	ks_printable(u.why);
 	e->unseen = ks_grow(e->unseen, &e->room_unseen, e->nr_unseen + 1, sizeof(u));
 	e->unseen[e->nr_unseen++] = u;
 }
 
-/* A line that a probe has seen is not read a second time where it was written to. */
-static void line(struct ks_engine *e, s32 tid, const char *text, bool probe)
+/* A line of kstall itself: into a buffer of its own, by the process that began to tell. */
+static void told(struct ks_engine *e, s32 pid, const char *word, const char *text)
 {
-	char word[16];
+	if (!e->teller)
+		e->teller = pid;
+	if (e->teller != pid)
+		return;
+	if (!strcmp(word, "probe"))
+		e->marks_by_probe = true;
+	else if (!strcmp(word, "task"))
+		note_task(e, text);
+	else if (!strcmp(word, "fd"))
+		ks_call_note(e, text);
+	else if (!strcmp(word, "unseen"))
+		note_unseen(e, text);
+}
+
+/* The word after "kstall"; NULL: it is no line for us. */
+static const char *after_word(const char *text, char *word)
+{
 	int n = 0;
 
 	if (sscanf(text, "kstall %15s %n", word, &n) < 1 || !n)
-		return;
-	if (!strcmp(word, "step") || !strcmp(word, "nccl")) {
-		if (probe || !e->marks_by_probe)
-			marker(e, tid, word, text + n);
-	} else if (!strcmp(word, "probe")) {
-		e->marks_by_probe = true;
-	}
-	if (!strcmp(word, "task"))
-		note_task(e, text + n);
-	else if (!strcmp(word, "fd"))
-		ks_call_note(e, text + n);
-	else if (!strcmp(word, "unseen"))
-		note_unseen(e, text + n);
+		return NULL;
+	return text + n;
 }
 
-/* print: buf */
+static bool is_marker(const char *word)
+{
+	return !strcmp(word, "step") || !strcmp(word, "nccl");
+}
+
+/* print: buf. A marker that a probe has seen is not read a second time where it was written to. */
 void ks_on_print(struct ks_engine *e, const struct ks_event *ev)
 {
-	line(e, ev->pid, ev->str[0], false);
+	char word[16];
+	const char *rest = after_word(ev->str[0], word);
+
+	if (!rest)
+		return;
+	if (!is_marker(word) && ev->own)
+		told(e, ev->pid, word, rest);
+	else if (is_marker(word) && !e->marks_by_probe)
+		marker(e, ev->pid, word, rest);
 }
 
 /* step: text, as it is written to whatever file */
 void ks_on_mark(struct ks_engine *e, const struct ks_event *ev)
 {
-	line(e, ev->pid, ev->str[0], true);
+	char word[16];
+	const char *rest = after_word(ev->str[0], word);
+
+	if (rest && is_marker(word))
+		marker(e, ev->pid, word, rest);
 }
 
 /* call: from one call of the function to the next */
@@ -347,10 +628,12 @@ void ks_on_call(struct ks_engine *e, const struct ks_event *ev)
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 	char id[32];
 
+	if (!t->in_job && (e->has_tasks || !ks_thread_in_scope(e, t)))
+		return;
 	e->calls = true;
-	if (e->by != KS_BY_CALL || (!t->in_job && e->has_tasks))
+	if (e->by != KS_BY_CALL)
 		return;
 	ks_thread_join(e, t);
-	ks_thread_enter(e, t, ev->ts, t->state == KS_UNKNOWN ? KS_ON_CPU : t->state);
+	ks_thread_runs(e, t, ev->ts);
 	mark_next(e, t, "call", ks_fmt(id, sizeof(id), "%llu", (unsigned long long)t->last_call++));
 }

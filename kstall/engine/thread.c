@@ -7,6 +7,9 @@
 
 /* Beyond this the older half is added up although intervals may still come. */
 #define MAX_SEGS 16384
+#define MAX_SEGS_WITHOUT_STEPS 1024	/* of a thread that only may have ended another's sleep */
+#define MAX_SEGS_WITHOUT_CALLS 64	/* ... and that may be one of the kernel */
+#define MAX_ROUNDS 64
 
 static struct ks_thread **bucket(struct ks_engine *e, s32 tid)
 {
@@ -30,15 +33,17 @@ struct ks_thread *ks_thread_get(struct ks_engine *e, s32 tid)
 		return t;
 	t = ks_alloc(sizeof(*t));
 	t->tid = t->tgid = tid;
-	t->syscall = -1;
+	t->syscall = KS_NO_CALL;
 	t->since = t->ready = e->begin;
+	t->last_step = &t->steps;
+	t->last_ended = &t->ended;
 	t->next = *b;
 	*b = t;
 	e->nr_threads++;
 	return t;
 }
 
-static bool in_scope(const struct ks_engine *e, const struct ks_thread *t)
+bool ks_thread_in_scope(const struct ks_engine *e, const struct ks_thread *t)
 {
 	if (!e->scope.nr_pids && !e->scope.comm)
 		return true;
@@ -51,7 +56,7 @@ static bool in_scope(const struct ks_engine *e, const struct ks_thread *t)
 
 static void set_comm(struct ks_thread *t, const char *comm)
 {
-	strncpy(t->comm, comm, KS_COMM - 1);
+	ks_fmt(t->comm, sizeof(t->comm), "%s", comm);
 	ks_printable(t->comm);
 }
 
@@ -69,46 +74,29 @@ static bool followed(struct ks_engine *e, struct ks_thread *t)
 {
 	if (!t->tid)
 		return false;
-	if (!t->in_job && !e->has_tasks && in_scope(e, t))
+	if (!t->in_job && !e->has_tasks && ks_thread_in_scope(e, t))
 		ks_thread_join(e, t);
 	return t->in_job;
 }
 
-static u32 left_over(const struct ks_seg *s)
+/* For a step of its own, for a picture, or because another's step may wait for it. */
+static bool is_asked_for(const struct ks_engine *e, const struct ks_thread *t)
 {
-	const char *name = s->syscall >= 0 ? ks_syscall_name(s->syscall) : "";
-
-	return ks_intern(name);
+	return t->in_job && (t->steps || e->segment || e->nr_steps);
 }
 
-/* Layer of what nothing was carved into. */
-static void name_rest(struct ks_seg *s)
+static size_t most_segs(const struct ks_engine *e, const struct ks_thread *t)
 {
-	if (s->call.layer && (KS_HELD & 1 << s->what.state)) {
-		s->what.layer = s->call.layer;
-		s->what.phase = s->call.phase;
-		s->what.culprit = s->call.culprit;
-		return;
-	}
-	switch (s->what.state) {
-	case KS_ON_CPU:
-		s->what.layer = s->syscall < 0 ? KS_USER : KS_KERNEL;
-		s->what.phase = left_over(s);
-		break;
-	case KS_CPU_WAIT:
-		s->what.layer = KS_CPU;
-		break;
-	case KS_QUOTA:
-		s->what.layer = KS_QUOTA_LAYER;
-		break;
-	case KS_ABSENT:
-		s->what.layer = KS_ABSENT_LAYER;
-		break;
-	default:
-		s->what.state = KS_BLOCKED;
-		s->what.layer = ks_syscall_sleeps(s->syscall) ? KS_SLEEP : KS_UNEXPLAINED;
-		s->what.phase = left_over(s);
-	}
+	if (t->steps || e->segment)
+		return MAX_SEGS;
+	return t->user ? MAX_SEGS_WITHOUT_STEPS : MAX_SEGS_WITHOUT_CALLS;
+}
+
+static void forget(struct ks_thread *t)
+{
+	for (size_t i = 0; i < t->nr; i++)
+		free(t->seg[i].done);
+	t->nr = 0;
 }
 
 static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
@@ -117,51 +105,59 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 
 	if (end <= t->since)
 		return;
-	if (!t->steps && !(e->segment && t->in_job)) {
-		/* nobody asks for it */
+	if (!is_asked_for(e, t)) {
+		forget(t);
 		t->since = t->ready = end;
 		t->first = false;
 		return;
 	}
-	if (t->nr >= MAX_SEGS)
-		ks_thread_fold(e, t, t->seg[MAX_SEGS / 2].begin);
+	if (t->nr >= most_segs(e, t))
+		ks_thread_fold(e, t, t->seg[t->nr / 2].begin, true);
 	t->seg = ks_grow(t->seg, &t->room, t->nr + 1, sizeof(*t->seg));
 	s = &t->seg[t->nr++];
 	memset(s, 0, sizeof(*s));
 	s->begin = t->since;
 	s->end = end;
 	s->what.state = t->state;
-	s->what.culprit = t->state == KS_CPU_WAIT ? t->instead : 0;
+	if (t->state == KS_CPU_WAIT)
+		s->what.culprit = t->instead;
 	s->syscall = t->syscall;
 	s->call = t->call;
 	s->uninterruptible = t->uninterruptible;
 	s->first = t->first;
 	t->since = end;
 	t->first = false;
+	if (t->state == KS_BLOCKED)
+		t->slept = end;
 }
 
-/* The thread is in @state from @ts on. The same state closes the segment and begins a new one. */
+static void no_longer_suspended(struct ks_thread *t)
+{
+	if (!t->prev_throttled)
+		return;
+	*t->prev_throttled = t->next_throttled;
+	if (t->next_throttled)
+		t->next_throttled->prev_throttled = t->prev_throttled;
+	t->prev_throttled = NULL;
+}
+
 void ks_thread_enter(struct ks_engine *e, struct ks_thread *t, u64 ts, enum ks_state state)
 {
 	push(e, t, ts);
 	t->first = t->first || t->state != state;
 	t->state = state;
+	if (state != KS_QUOTA)
+		no_longer_suspended(t);
 }
 
-/* Nothing more comes for what was before @until: it goes to the steps. */
-void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until)
+void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until, bool all)
 {
 	size_t n = 0;
 
-	ks_resolve(e, t, until);
 	for (; n < t->nr && t->seg[n].end <= until; n++) {
-		if (t->seg[n].what.layer == KS_NONE)
-			name_rest(&t->seg[n]);
-		ks_steps_add(e, t, &t->seg[n]);
-		if (t->seg[n].done && !t->seg[n].flow)
-			t->seg[n].flow = t->seg[n].done->flow;
-		if (e->segment)
-			e->segment(e, t, &t->seg[n]);
+		if (!all && ks_must_wait(&t->seg[n]))
+			break;
+		ks_explain(e, t, &t->seg[n]);
 		free(t->seg[n].done);
 	}
 	if (n) {
@@ -174,11 +170,104 @@ void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until)
 	ks_steps_ready(e, t);
 }
 
-/* The thread's time is over: it exits, its number is used again, or the recording ends. */
-void ks_thread_end(struct ks_engine *e, struct ks_thread *t, u64 ts)
+/* What it did until now is known at last, as far as it has not been added up. */
+static void was(struct ks_thread *t, enum ks_state before, enum ks_state state)
+{
+	if (t->state != before)
+		return;
+	t->state = state;
+	for (size_t i = t->nr; i-- > 0 && t->seg[i].what.state == before;)
+		t->seg[i].what.state = state;
+}
+
+/* Does another thread of this process live? Then an exec may have given its number to that one. */
+static bool has_other_threads(const struct ks_engine *e, const struct ks_thread *t)
+{
+	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
+		for (const struct ks_thread *o = e->threads[i]; o; o = o->next) {
+			if (o != t && o->tgid == t->tid && o->in_job && !o->gone)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The number belongs to another thread from now on. */
+static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 {
 	ks_thread_enter(e, t, ts, t->state);
-	ks_thread_fold(e, t, ts);
+	ks_thread_fold(e, t, ts, true);
+	ks_steps_end(e, t, ts);
+	t->tgid = t->tid;
+	t->gone = t->in_job = t->user = t->guessed = false;
+	t->born = t->since = t->ready = ts;
+	t->syscall = KS_NO_CALL;
+	t->call = (struct ks_call){ 0 };
+	t->call_begin = t->slept = t->throttle_rq = t->logged = 0;
+	t->state = KS_UNKNOWN;
+	t->uninterruptible = 0;
+	t->comm[0] = '\0';
+	ks_call_forget(e, t->tid);
+}
+
+/* A thread that was gone does something: the number is used again, and no event has told of it. */
+static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	if (!t->gone)
+		return;
+	if (t->tid == t->tgid && has_other_threads(e, t)) {
+		t->gone = false;
+		return;
+	}
+	begin_anew(e, t, ts);
+	followed(e, t);
+}
+
+void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	revive(e, t, ts);
+	t->guessed = false;
+	was(t, KS_UNKNOWN, KS_ON_CPU);
+	/* Its switch-in is not in the recording: nobody knows since when it has run. */
+	if (t->state != KS_ON_CPU && ts > t->since)
+		ks_thread_enter(e, t, t->since, KS_UNKNOWN);
+	ks_thread_enter(e, t, ts, KS_ON_CPU);
+	t->uninterruptible = 0;
+}
+
+/* Returns whether any thread has time left that waits for another's. */
+static bool fold_all(struct ks_engine *e, u64 end, bool all)
+{
+	bool left = false;
+
+	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
+		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
+			if (t->nr || t->steps)
+				ks_thread_fold(e, t, end, all);
+			left = left || t->nr;
+		}
+	}
+	return left;
+}
+
+/* Each round those that are complete free those that wait for them. */
+void ks_threads_finish(struct ks_engine *e, u64 end)
+{
+	int round = 0;
+
+	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
+		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
+			if (t->steps || t->nr)
+				ks_thread_enter(e, t, end, t->state);
+			if (e->by == KS_BY_ALL)
+				ks_steps_close(e, t, end);
+		}
+	}
+	while (fold_all(e, end, false) && round < MAX_ROUNDS)
+		round++;
+	fold_all(e, end, true);
+	while (e->with_steps)
+		ks_steps_drop(e, e->with_steps);
 }
 
 void ks_threads_free(struct ks_engine *e)
@@ -189,8 +278,8 @@ void ks_threads_free(struct ks_engine *e)
 		for (; t; t = next) {
 			next = t->next;
 			ks_steps_drop(e, t);
-			for (size_t j = 0; j < t->nr; j++)
-				free(t->seg[j].done);
+			forget(t);
+			ks_parts_free(&t->sums);
 			free(t->seg);
 			free(t->recent);
 			free(t);
@@ -199,68 +288,125 @@ void ks_threads_free(struct ks_engine *e)
 }
 
 /* sched_switch: prev_pid, prev_comm, prev_state, next_pid, next_comm */
+#define STATES 0xff		/* above is a mark of preemption, whose bit depends on the kernel */
 #define DEAD 0x30		/* EXIT_DEAD | EXIT_ZOMBIE */
-#define PREEMPTED 0x100
+#define DEAD_BEFORE_4_14 0x40	/* since then: parked */
 #define UNINTERRUPTIBLE 0x02
 
-static u32 runner(s32 pid, const char *comm)
+static struct ks_culprit runner(s32 pid, const char *comm)
 {
-	char buf[64];
+	return pid ? ks_task(comm, pid) : (struct ks_culprit){ 0 };
+}
 
-	return pid ? ks_intern(ks_fmt(buf, sizeof(buf), "%s/%d", comm, pid)) : 0;
+static void leave_for_good(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	ks_thread_enter(e, t, ts, KS_ABSENT);
+	t->gone = true;
+	t->throttle_rq = 0;
+	t->syscall = KS_NO_CALL;
+	t->call = (struct ks_call){ 0 };
+	ks_thread_fold(e, t, ts, false);
+}
+
+static void suspend(struct ks_engine *e, struct ks_thread *t)
+{
+	struct ks_thread **head = &e->suspended[t->throttle_rq / 64 % KS_QUEUE_BUCKETS];
+
+	no_longer_suspended(t);
+	t->next_throttled = *head;
+	t->prev_throttled = head;
+	if (*head)
+		(*head)->prev_throttled = &t->next_throttled;
+	*head = t;
 }
 
 static void switch_out(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
-	u64 state = ev->num[2] & ~(u64)PREEMPTED;
+	u64 state = ev->num[2] & STATES;
 	bool suspended = t->throttle_rq && t->since <= ev->ts;
+	bool exits = t->syscall == KS_EXITING;
 
-	if (t->dead)
+	revive(e, t, ev->ts);
+	was(t, KS_UNKNOWN, KS_ON_CPU);
+	t->guessed = false;
+	if (state & DEAD || (exits && state & DEAD_BEFORE_4_14)) {
+		leave_for_good(e, t, ev->ts);
 		return;
+	}
 	if (state) {
-		ks_thread_enter(e, t, ev->ts, state & DEAD ? KS_ABSENT : KS_BLOCKED);
+		ks_thread_enter(e, t, ev->ts, KS_BLOCKED);
 		t->uninterruptible = !!(state & UNINTERRUPTIBLE);
 		t->throttle_rq = 0;
 		return;
 	}
 	ks_thread_enter(e, t, ev->ts, suspended ? KS_QUOTA : KS_CPU_WAIT);
+	if (suspended)
+		suspend(e, t);
 	t->instead = runner(ev->num[3], ev->str[4]);
 }
 
 static void switch_in(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
-	u32 before = runner(ev->num[0], ev->str[1]);
+	struct ks_culprit before = runner(ev->num[0], ev->str[1]);
 
-	if (t->state == KS_CPU_WAIT && before)
+	revive(e, t, ev->ts);
+	if (t->guessed)
+		was(t, KS_ON_CPU, KS_CPU_WAIT);
+	t->guessed = false;
+	if (t->state == KS_CPU_WAIT && before.form)
 		t->instead = before;
 	t->throttle_rq = 0;
 	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 	t->uninterruptible = 0;
 }
 
+/* A name that is used again is the new thread's. */
+static void name(struct ks_engine *e, struct ks_thread *t, const struct ks_event *ev, const char *comm)
+{
+	if (t->tid)
+		revive(e, t, ev->ts);
+	set_comm(t, comm);
+}
+
 void ks_on_switch(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *prev = ks_thread_get(e, ev->num[0]), *next = ks_thread_get(e, ev->num[3]);
 
-	set_comm(prev, ev->str[1]);
-	set_comm(next, ev->str[4]);
+	name(e, prev, ev, ev->str[1]);
+	name(e, next, ev, ev->str[4]);
 	if (followed(e, prev))
 		switch_out(e, ev, prev);
 	if (followed(e, next))
 		switch_in(e, ev, next);
 }
 
+/* Which thread has ended a sleep; not an interrupt, which came when that thread ran. */
+static struct ks_thread *waker_of(struct ks_engine *e, const struct ks_event *ev,
+				  const struct ks_thread *t)
+{
+	if (KS_IN_IRQ(ev->flags) || ev->pid <= 0 || ev->pid == t->tid)
+		return NULL;
+	return ks_thread_find(e, ev->pid);
+}
+
 /* The sleep is over; what was done just before, here, has ended it. */
 static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
 	struct ks_done *done = ks_done_for(e, ev, t);
+	struct ks_seg *s;
 
 	ks_thread_enter(e, t, ev->ts, KS_CPU_WAIT);
-	t->instead = 0;
-	if (done && t->nr && t->seg[t->nr - 1].end == ev->ts && !t->seg[t->nr - 1].done)
-		t->seg[t->nr - 1].done = done;
-	else
+	t->instead = (struct ks_culprit){ 0 };
+	s = t->nr ? &t->seg[t->nr - 1] : NULL;
+	if (!s || s->end != ev->ts || s->what.state != KS_BLOCKED) {
 		free(done);
+		return;
+	}
+	s->waker = waker_of(e, ev, t);
+	if (s->done)
+		free(done);
+	else
+		s->done = done;
 }
 
 /* sched_waking, sched_wakeup, sched_wakeup_new: pid, comm, target_cpu */
@@ -287,27 +433,16 @@ void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev)
 void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *parent = ks_thread_get(e, ev->pid);
-	struct ks_thread *t = ks_thread_find(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
 
-	if (t) {
-		/* its number belonged to another */
-		ks_thread_end(e, t, ev->ts);
-		ks_steps_drop(e, t);
-		t->dead = false;
-	} else {
-		t = ks_thread_get(e, ev->num[0]);
-	}
-	t->tgid = ev->num[2] & CLONE_THREAD ? parent->tgid : t->tid;
-	t->in_job = false;
-	set_comm(t, ev->str[1]);
-	t->born = t->since = t->ready = ev->ts;
-	t->syscall = -1;
-	t->call = (struct ks_call){ 0 };
-	if (t->tgid == t->tid)
-		ks_call_forget(e, t->tgid);
-	t->state = KS_CPU_WAIT;
-	t->uninterruptible = 0;
 	if (followed(e, parent))
+		ks_thread_runs(e, parent, ev->ts);
+	begin_anew(e, t, ev->ts);
+	if (ev->num[2] & CLONE_THREAD)
+		t->tgid = parent->tgid;
+	set_comm(t, ev->str[1]);
+	t->state = KS_CPU_WAIT;
+	if (parent->in_job)
 		ks_thread_join(e, t);
 }
 
@@ -317,30 +452,32 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 	struct ks_thread *t = ks_thread_get(e, ev->num[1]);
 	struct ks_thread *old = ks_thread_find(e, ev->num[2]);
 
+	t->gone = false;
 	if (old && old != t) {
-		ks_thread_end(e, old, ev->ts);
 		if (old->in_job)
 			ks_thread_join(e, t);
-		old->dead = true;
+		t->syscall = old->syscall;
+		t->call_begin = old->call_begin;
+		leave_for_good(e, old, ev->ts);
 	}
-	t->dead = false;
 	ks_call_forget(e, t->tgid);
 	if (followed(e, t))
 		ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 }
 
-/* sched_process_exit: pid */
+/* sched_process_exit: pid. What it still has to do, like closing its files, may take long. */
 void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_find(e, ev->num[0]);
 
 	if (!t || !followed(e, t))
 		return;
-	ks_thread_end(e, t, ev->ts);
-	t->state = KS_ABSENT;
-	t->syscall = -1;
+	ks_thread_runs(e, t, ev->ts);
+	ks_thread_fold(e, t, ev->ts, false);
+	t->syscall = KS_EXITING;
 	t->call = (struct ks_call){ 0 };
-	t->dead = true;
+	t->call_begin = ev->ts;
+	t->first = true;
 }
 
 /* sys_enter: id, args */
@@ -348,11 +485,14 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
-	if (!followed(e, t) || t->dead)
+	if (!followed(e, t))
 		return;
-	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
-	ks_thread_fold(e, t, ev->ts);
-	t->syscall = ev->num[0] < 32768 ? (s16)ev->num[0] : -1;
+	/* What exits makes no system calls: its last switch was missed. */
+	t->gone = t->gone || t->syscall == KS_EXITING;
+	ks_thread_runs(e, t, ev->ts);
+	t->user = true;
+	ks_thread_fold(e, t, ev->ts, false);
+	t->syscall = ev->num[0] < 32768 ? (s16)ev->num[0] : KS_NO_CALL;
 	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
 	t->first = true;
@@ -362,18 +502,19 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
-	if (!followed(e, t) || t->dead)
+	if (!followed(e, t))
 		return;
+	t->user = true;
 	/* It may have begun before the recording: then this says what it was. */
-	if (t->syscall < 0 && ev->num[0] < 32768)
+	if (t->syscall == KS_NO_CALL && ev->num[0] < 32768)
 		t->syscall = ev->num[0];
-	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
-	t->syscall = -1;
+	ks_thread_runs(e, t, ev->ts);
+	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
 	t->first = true;
 }
 
-static void suspend(struct ks_engine *e, s32 tid, u64 rq)
+static void throttled(struct ks_engine *e, s32 tid, u64 rq)
 {
 	struct ks_thread *t = ks_thread_find(e, tid);
 
@@ -387,7 +528,7 @@ static void suspend(struct ks_engine *e, s32 tid, u64 rq)
  */
 void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev)
 {
-	suspend(e, ev->pid, ev->num[0]);
+	throttled(e, ev->pid, ev->num[0]);
 }
 
 /* throttle_rq: rq, throttled; of anybody */
@@ -420,7 +561,7 @@ void ks_on_throttle_self(struct ks_engine *e, const struct ks_event *ev)
 	u64 rq = throttled_here(e, ev->cpu);
 
 	if (rq)
-		suspend(e, ev->pid, rq);
+		throttled(e, ev->pid, rq);
 }
 
 static void no_longer_throttled(struct ks_engine *e, u64 rq)
@@ -436,13 +577,14 @@ static void no_longer_throttled(struct ks_engine *e, u64 rq)
 
 void ks_on_unthrottle(struct ks_engine *e, const struct ks_event *ev)
 {
+	struct ks_thread *t = e->suspended[ev->num[0] / 64 % KS_QUEUE_BUCKETS], *next;
+
 	no_longer_throttled(e, ev->num[0]);
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			if (t->state != KS_QUOTA || t->throttle_rq != ev->num[0])
-				continue;
-			ks_thread_enter(e, t, ev->ts, KS_CPU_WAIT);
-			t->throttle_rq = 0;
-		}
+	for (; t; t = next) {
+		next = t->next_throttled;
+		if (t->throttle_rq != ev->num[0])
+			continue;
+		ks_thread_enter(e, t, ev->ts, KS_CPU_WAIT);
+		t->throttle_rq = 0;
 	}
 }

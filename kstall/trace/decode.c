@@ -214,6 +214,7 @@ bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event 
 	ev->cpu = r->cpu;
 	ev->pid = pid;
 	ev->flags = flags;
+	ev->own = r->own;
 	if (fill(d, &d->kind[d->by_id[id] - 1], r, ev))
 		return true;
 	d->bad++;

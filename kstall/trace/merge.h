@@ -11,6 +11,7 @@ struct ks_record {
 	const void *data;
 	u32 size;
 	u64 missed;		/* records are missing before this one; 0: none */
+	bool own;		/* from a buffer that only kstall reads */
 };
 
 struct ks_stream {

@@ -17,6 +17,7 @@ struct cpu_stream {
 	struct tep_record *record;
 	u64 offset;		/* of the record in the file */
 	int cpu;
+	bool own;
 };
 
 struct ks_file {
@@ -45,6 +46,7 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 	cs->offset = cs->record->offset;
 	r->ts = cs->record->ts;
 	r->cpu = cs->cpu;
+	r->own = cs->own;
 	r->data = cs->record->data;
 	r->size = cs->record->size > 0 ? cs->record->size : 0;
 	/* Negative: some, it is not known how many. */
@@ -52,7 +54,7 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 	return true;
 }
 
-static void add_streams(struct ks_file *f, struct tracecmd_input *handle)
+static void add_streams(struct ks_file *f, struct tracecmd_input *handle, bool own)
 {
 	int cpus = tep_get_cpus(tracecmd_get_tep(handle));
 
@@ -61,9 +63,17 @@ static void add_streams(struct ks_file *f, struct tracecmd_input *handle)
 		ks_die("out of memory");
 	for (int cpu = 0; cpu < cpus; cpu++) {
 		f->streams[f->nr_streams++] = (struct cpu_stream){
-			.s.next = next_record, .handle = handle, .cpu = cpu,
+			.s.next = next_record, .handle = handle, .cpu = cpu, .own = own,
 		};
 	}
+}
+
+/* Is it one of those that kstall record writes? What others may write to tells nothing of the job. */
+static bool is_own(struct tracecmd_input *handle, int buffer)
+{
+	const char *name = tracecmd_buffer_instance_name(handle, buffer);
+
+	return name && !strncmp(name, "kstall_", 7);
 }
 
 struct ks_file *ks_file_open(const char *name)
@@ -84,9 +94,9 @@ struct ks_file *ks_file_open(const char *name)
 		f->buffers[i] = tracecmd_buffer_instance_handle(f->handle, i);
 		if (!f->buffers[i])
 			ks_die("%s: buffer %d is damaged", name, i);
-		add_streams(f, f->buffers[i]);
+		add_streams(f, f->buffers[i], is_own(f->handle, i));
 	}
-	add_streams(f, f->handle);
+	add_streams(f, f->handle, false);
 	return f;
 }
 

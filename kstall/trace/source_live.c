@@ -60,6 +60,7 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 		r->missed = 0;
 	r->ts = ts;
 	r->cpu = cs->cpu;
+	r->own = true;
 	r->data = data;
 	r->size = kbuffer_event_size(cs->kbuf);
 	return true;

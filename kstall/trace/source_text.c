@@ -40,7 +40,7 @@ static bool field(struct ks_event *ev, char **rest)
 
 bool ks_text_line(struct ks_engine *e, char *line)
 {
-	struct ks_event ev = { 0 };
+	struct ks_event ev = { .own = true };
 	unsigned long long ts, to, nr;
 	char system[32], name[64];
 	int n = 0;

@@ -299,7 +299,7 @@ def buffer(out, per_cpu):
 
 def write(path, events, records, lost, instances, about):
     def buffer_of(event):
-        return "kstall-" + event.system.removesuffix("_trace") if instances and event.system != "ftrace" else ""
+        return "kstall-" + event.system.removesuffix("_trace") if instances and event.system != "ftrace" else "" if instances else "kstall_job"
 
     names = sorted({buffer_of(r[2]) for r in records} - {""})
     cpus = max(r[1] for r in records) + 1

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-# Where each stall belongs; without a phase the layer's are added up.
+# Where each stall belongs; without a phase the layer's are added up, "via" are those of whoever ended the sleep.
 PLACES = {
     "fsync": "writeback",
     "gpu_dependency": "fence: dependency",
@@ -21,7 +21,7 @@ PLACES = {
     "hog": "cpu",
     "compaction": "compaction",
     "rdma": "rdma",
-    "pipe": "unexplained: read",
+    "pipe": "via read ← feeder",
 }
 # What may be in a step beside what was injected: nobody says that the machine is still.
 ALWAYS = {"user", "kernel", "cpu", "unexplained", "sleep", "tlb", "quota", "compaction", "huge_page"}
@@ -46,6 +46,8 @@ def read_log(name):
 
 
 def is_at(part, place):
+    if place.startswith("via "):
+        return part.get("via", "").startswith(place[4:])
     return part["name"] == place if ": " in place else part["layer"] == place
 
 

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where a segment's time goes when nothing more can be carved into it. A sleep that no interval of
+ * the thread explains is cut by what is known of its end: the phases of a request that ended it,
+ * and, if a thread of the job ended it, what that thread did meanwhile. Only time that an event has
+ * measured gets a name: what no phase and no piece covers stays unexplained.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+/* Of a waker's pieces, for one sleep: what is older stays unexplained. */
+#define MAX_PICKED 4096
+#define MAX_LOOKED_AT 65536
+
+static u32 name_of_call(const struct ks_seg *s)
+{
+	return s->syscall >= 0 ? ks_intern(ks_syscall_name(s->syscall)) : 0;
+}
+
+static bool in_known_call(const struct ks_seg *s)
+{
+	return s->call.layer && (KS_HELD & 1 << s->what.state);
+}
+
+static void name_held(struct ks_seg *s)
+{
+	s->what.phase = name_of_call(s);
+	if (s->syscall == KS_EXITING)
+		s->what.layer = KS_EXIT;
+	else if (s->what.state == KS_BLOCKED)
+		s->what.layer = ks_syscall_sleeps(s->syscall) ? KS_SLEEP : KS_UNEXPLAINED;
+	else
+		s->what.layer = s->syscall < 0 ? KS_USER : KS_KERNEL;
+}
+
+/* The layer of what nothing else explains. */
+static void name_rest(struct ks_seg *s)
+{
+	static const u8 layers[KS_NR_STATES] = {
+		[KS_UNKNOWN] = KS_UNKNOWN_LAYER,
+		[KS_CPU_WAIT] = KS_CPU,
+		[KS_QUOTA] = KS_QUOTA_LAYER,
+		[KS_ABSENT] = KS_ABSENT_LAYER,
+	};
+
+	if (in_known_call(s)) {
+		s->what.layer = s->call.layer;
+		s->what.phase = s->call.phase;
+		s->what.culprit = ks_named(ks_string(s->call.culprit));
+	} else if (layers[s->what.state]) {
+		s->what.layer = layers[s->what.state];
+	} else {
+		name_held(s);
+	}
+}
+
+static struct ks_piece *piece(const struct ks_engine *e, u64 number)
+{
+	if (!number || e->logged - number >= KS_LOG)
+		return NULL;
+	return &e->log[number % KS_LOG];
+}
+
+/* For those whose sleep the thread ends. */
+static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
+{
+	if (!t->user || !(e->nr_steps || e->segment))
+		return;
+	if (!e->log)
+		e->log = ks_alloc(KS_LOG * sizeof(*e->log));
+	e->logged++;
+	e->log[e->logged % KS_LOG] = (struct ks_piece){
+		.begin = s->begin, .end = s->end, .what = s->what, .before = t->logged,
+	};
+	t->logged = e->logged;
+}
+
+static void give(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
+{
+	log_piece(e, t, s);
+	ks_steps_add(e, t, &s->what, s->begin, s->end, s->first);
+	if (e->segment)
+		e->segment(e, t, s);
+}
+
+/* A part of @s that has a name. */
+static void give_part(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s, u64 begin,
+		      u64 end, struct ks_what what, bool first)
+{
+	struct ks_seg part = *s;
+
+	part.begin = begin;
+	part.end = end;
+	part.what = what;
+	part.first = first;
+	if (begin < end)
+		give(e, t, &part);
+}
+
+static void give_rest(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin, u64 end)
+{
+	struct ks_seg rest = *s;
+
+	if (begin >= end)
+		return;
+	rest.begin = begin;
+	rest.end = end;
+	rest.flow = 0;
+	name_rest(&rest);
+	if (s->waker && rest.what.layer == KS_UNEXPLAINED && s->waker->comm[0])
+		rest.what.culprit = ks_task(s->waker->comm, s->waker->tid);
+	s->first = 0;
+	give(e, t, &rest);
+}
+
+/* "read ← loader/101", and by whom that one's sleep was ended. */
+static struct ks_via via(const struct ks_seg *s, const struct ks_via *before)
+{
+	struct ks_via v = { .call = name_of_call(s), .nr = before->nr + 1 };
+
+	v.hop[0].comm = ks_intern(s->waker->comm);
+	v.hop[0].tid = s->waker->tid;
+	for (u32 i = 1; i < KS_HOPS && i < v.nr; i++)
+		v.hop[i] = before->hop[i - 1];
+	v.nr = min_u64(v.nr, KS_HOPS + 1);
+	return v;
+}
+
+static bool is_known(const struct ks_piece *p)
+{
+	return p->what.layer != KS_ABSENT_LAYER && p->what.layer != KS_UNKNOWN_LAYER;
+}
+
+/* The pieces of the waker that overlap [@begin, @end], the last first. */
+static size_t pick(struct ks_engine *e, const struct ks_thread *waker, u64 begin, u64 end)
+{
+	const struct ks_piece *p;
+	u64 number = waker->logged;
+	size_t nr = 0;
+
+	if (!e->picked)
+		e->picked = ks_alloc(MAX_PICKED * sizeof(*e->picked));
+	for (size_t i = 0; i < MAX_LOOKED_AT && nr < MAX_PICKED; i++) {
+		p = piece(e, number);
+		if (!p || p->end <= begin)
+			break;
+		if (p->begin < end)
+			e->picked[nr++] = number;
+		number = p->before;
+	}
+	return nr;
+}
+
+/* [@begin, @end] of a sleep that a thread of the job ended: by what that thread did. */
+static void give_by_waker(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin,
+			  u64 end)
+{
+	size_t nr = pick(e, s->waker, begin, end);
+
+	while (nr-- > 0) {
+		/* A copy: what is given goes into the log, too, and may take its place. */
+		struct ks_piece p = e->log[e->picked[nr] % KS_LOG];
+		u64 from = max_u64(p.begin, begin), to = min_u64(p.end, end);
+
+		if (from >= to || !is_known(&p) || !piece(e, e->picked[nr]))
+			continue;
+		give_rest(e, t, s, begin, from);
+		p.what.via = via(s, &p.what.via);
+		p.what.state = KS_BLOCKED;
+		give_part(e, t, s, from, to, p.what, true);
+		begin = to;
+	}
+	give_rest(e, t, s, begin, end);
+}
+
+/* Not where the call itself says what it waits for. */
+static bool is_on_the_path(const struct ks_seg *s)
+{
+	return s->waker && s->waker->in_job && s->waker->user && !s->call.layer &&
+	       !ks_syscall_sleeps(s->syscall) && s->syscall != KS_EXITING;
+}
+
+static void give_unrequested(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin,
+			     u64 end)
+{
+	if (begin >= end)
+		return;
+	if (is_on_the_path(s))
+		give_by_waker(e, t, s, begin, end);
+	else
+		give_rest(e, t, s, begin, end);
+}
+
+/* Which phase is at @at, and until when nothing changes; the first of several wins. */
+static const struct ks_phase *phase_at(const struct ks_done *d, u64 at, u64 *until)
+{
+	const struct ks_phase *found = NULL;
+
+	for (u8 i = 0; i < d->nr; i++) {
+		const struct ks_phase *p = &d->phase[i];
+
+		if (p->begin > at)
+			*until = min_u64(*until, p->begin);
+		else if (p->end > at)
+			*until = min_u64(*until, p->end);
+		if (!found && p->begin <= at && p->end > at)
+			found = p;
+	}
+	return found;
+}
+
+/* A sleep that a request ended: by the phases of that. */
+static void give_by_request(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s)
+{
+	const struct ks_done *d = s->done;
+	u64 at = s->begin, unrequested = s->begin;
+	const struct ks_phase *before = NULL;
+
+	while (at < s->end) {
+		u64 until = s->end;
+		const struct ks_phase *p = phase_at(d, at, &until);
+		struct ks_what what = { .state = KS_BLOCKED, .layer = d->layer, .culprit = d->culprit };
+
+		if (p) {
+			what.phase = p->name;
+			give_unrequested(e, t, s, unrequested, at);
+			give_part(e, t, s, at, until, what, p != before);
+			unrequested = until;
+		}
+		before = p;
+		at = until;
+	}
+	give_unrequested(e, t, s, unrequested, s->end);
+}
+
+static bool is_unnamed_sleep(const struct ks_seg *s)
+{
+	return !s->what.layer && s->what.state == KS_BLOCKED;
+}
+
+void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s)
+{
+	if (s->done && !s->flow)
+		s->flow = s->done->flow;
+	if (is_unnamed_sleep(s) && s->done && !s->done->others) {
+		give_by_request(e, t, s);
+	} else if (is_unnamed_sleep(s)) {
+		give_unrequested(e, t, s, s->begin, s->end);
+	} else {
+		if (!s->what.layer)
+			name_rest(s);
+		give(e, t, s);
+	}
+}
+
+/* The thread that ended this sleep has not been added up so far. */
+bool ks_must_wait(const struct ks_seg *s)
+{
+	return is_unnamed_sleep(s) && is_on_the_path(s) && !s->waker->gone && s->waker->ready < s->end;
+}
