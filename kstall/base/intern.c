@@ -31,16 +31,9 @@ static u32 add(const char *s)
 	return count++;
 }
 
-static bool has_control(const char *s)
-{
-	while (*s && !ks_is_control(*s))
-		s++;
-	return *s;
-}
-
 u32 ks_intern(const char *s)
 {
-	char plain[512] = "";
+	char plain[512];
 	u32 i;
 
 	if (!slots) {
@@ -50,17 +43,14 @@ u32 ks_intern(const char *s)
 	}
 	if (!*s)
 		return 0;
-	if (has_control(s)) {
-		strncpy(plain, s, sizeof(plain) - 1);
-		s = ks_printable(plain);
-	}
-	for (i = hash_of(s) & (SLOTS - 1); slots[i]; i = (i + 1) & (SLOTS - 1)) {
-		if (!strcmp(strings[slots[i]], s))
+	ks_printable(plain, sizeof(plain), s);
+	for (i = hash_of(plain) & (SLOTS - 1); slots[i]; i = (i + 1) & (SLOTS - 1)) {
+		if (!strcmp(strings[slots[i]], plain))
 			return slots[i];
 	}
 	if (count >= MAX_STRINGS)
 		return 1;
-	return slots[i] = add(s);
+	return slots[i] = add(plain);
 }
 
 const char *ks_string(u32 id)

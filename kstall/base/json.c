@@ -5,15 +5,18 @@
 void ks_json_string(FILE *out, const char *s)
 {
 	fputc('"', out);
-	for (; *s; s++) {
-		u8 c = *s;
+	while (*s) {
+		size_t len = ks_utf8_len(s);
 
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
+		if (*s == '"' || *s == '\\')
+			fprintf(out, "\\%c", *s);
+		else if (!len)
+			fputs(KS_NO_CHARACTER, out);
+		else if (ks_is_control(s))
+			fprintf(out, "\\u%04x", (u8)s[len - 1]);
 		else
-			fputc(c, out);
+			fwrite(s, len, 1, out);
+		s += len ? len : 1;
 	}
 	fputc('"', out);
 }

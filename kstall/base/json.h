@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* @s as a JSON string, in quotes. Bytes that are not printable ASCII become \u00XX. */
+/* @s as a JSON string, in quotes: UTF-8. A control becomes \u00XX, a byte that is not UTF-8 U+FFFD. */
 void ks_json_string(FILE *out, const char *s);
 
 #endif

@@ -33,21 +33,58 @@ char *ks_strdup(const char *s)
 	return strcpy(ks_alloc(strlen(s) + 1), s);
 }
 
-char *ks_printable(char *s)
+size_t ks_utf8_len(const char *s)
 {
-	for (char *p = s; *p; p++) {
-		if (ks_is_control(*p))
-			*p = '?';
+	const u8 *p = (const u8 *)s;
+	u8 low = *p == 0xe0 ? 0xa0 : *p == 0xf0 ? 0x90 : 0x80;
+	u8 high = *p == 0xed ? 0x9f : *p == 0xf4 ? 0x8f : 0xbf;
+	size_t len = *p < 0xe0 ? 2 : *p < 0xf0 ? 3 : 4;
+
+	if (*p < 0x80)
+		return 1;
+	if (*p < 0xc2 || *p > 0xf4 || p[1] < low || p[1] > high)
+		return 0;
+	for (size_t i = 2; i < len; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
 	}
-	return s;
+	return len;
 }
 
+bool ks_is_control(const char *s)
+{
+	const u8 *p = (const u8 *)s;
+
+	return *p < ' ' || *p == 0x7f || (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0);
+}
+
+char *ks_printable(char *buf, size_t size, const char *s)
+{
+	size_t at = 0;
+
+	while (*s) {
+		size_t len = ks_utf8_len(s), new;
+		const char *c = !len ? KS_NO_CHARACTER : ks_is_control(s) ? "?" : s;
+
+		new = c == s ? len : strlen(c);
+		if (at + new >= size)
+			break;
+		memcpy(buf + at, c, new);
+		at += new;
+		s += len ? len : 1;
+	}
+	buf[at] = '\0';
+	return buf;
+}
+
+/* A message may have a file's or a task's name in it. */
 static void say(const char *fmt, va_list ap)
 {
+	char text[2048], plain[2048];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
 	fflush(stdout);
-	fputs("kstall: ", stderr);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	fprintf(stderr, "kstall: %s\n", ks_printable(plain, sizeof(plain), text));
 }
 
 void ks_warn(const char *fmt, ...)

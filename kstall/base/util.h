@@ -32,9 +32,19 @@ void ks_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn)
 /* Bounded printf that never runs over and always ends in NUL; returns @buf. */
 char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* What would move a terminal's cursor or end a line becomes '?', in place: a task may have any name. */
-char *ks_printable(char *s);
-static inline bool ks_is_control(unsigned char c) { return c < ' ' || c == 0x7f; }
+/* Bytes of the UTF-8 character that @s begins with; 0: it is none. */
+size_t ks_utf8_len(const char *s);
+
+/* Does @s begin with what moves a terminal's cursor or ends a line: C0, DEL, C1 (U+0080 to U+009F)? */
+bool ks_is_control(const char *s);
+
+#define KS_NO_CHARACTER "\xef\xbf\xbd"	/* U+FFFD, for a byte that is not UTF-8 */
+
+/*
+ * @s for terminals and whoever wants UTF-8, as a task may have any name: a control becomes '?', a byte that is not UTF-8 U+FFFD.
+ * At most 3 times as long; cut between characters where @buf is too small.
+ */
+char *ks_printable(char *buf, size_t size, const char *s);
 
 /* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
 u64 ks_parse_time(const char *s);

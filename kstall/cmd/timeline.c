@@ -40,7 +40,7 @@ static struct object *object(struct timeline *tl, const char *name, bool counter
 	tl->objects[tl->nr] = (struct object){
 		.name = id,
 		.counter = counter,
-		.track = ks_pftrace_track(tl->out, name, 0, counter),
+		.track = ks_pftrace_track(tl->out, ks_string(id), 0, counter),
 	};
 	return &tl->objects[tl->nr++];
 }

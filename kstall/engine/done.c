@@ -54,10 +54,8 @@ static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const c
 	if (d->pid <= 0 || d->layer != KS_DISK)
 		return;
 	t = ks_thread_get(e, d->pid);
-	if (!t->comm[0]) {
-		ks_fmt(t->comm, sizeof(t->comm), "%s", comm);
-		ks_printable(t->comm);
-	}
+	if (!t->comm[0])
+		ks_printable(t->comm, sizeof(t->comm), comm);
 	if (!t->recent)
 		t->recent = ks_alloc(RECENT * sizeof(*t->recent));
 	t->recent[t->recent_nr++ % RECENT] = *d;

@@ -14,7 +14,7 @@
 #include "engine/event.h"
 #include "engine/part.h"
 
-#define KS_COMM 16
+#define KS_COMM 46		/* 15 bytes, each of which may have become a U+FFFD */
 
 /* Something that was done elsewhere, and what its time was spent with. */
 struct ks_phase {
@@ -236,6 +236,9 @@ void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev);
 
 /* @nr events are missing between @from and @to (0: not known how many, 1 is taken). */
 void ks_engine_lost(struct ks_engine *e, u64 from, u64 to, u64 nr);
+
+/* @event cannot come: what @layer did is looked for in vain, and the answer says so. */
+void ks_engine_unseen(struct ks_engine *e, const char *layer, const char *event, const char *why);
 
 /* Everything is over at @end, or at the last event. */
 void ks_engine_finish(struct ks_engine *e, u64 end);

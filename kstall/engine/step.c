@@ -431,7 +431,7 @@ void ks_step_windows(struct ks_engine *e, u64 ts)
 static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id,
 		       const char *attributes)
 {
-	char plain[160];
+	char raw[160], plain[160];
 	struct ks_step *s;
 
 	if (find_own(e, t, kind, id)) {
@@ -443,9 +443,10 @@ static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kin
 		return;
 	}
 	s = step_begin(e, t, kind, id, e->now);
-	ks_fmt(plain, sizeof(plain), "%.*s", (int)strcspn(attributes, "\r\n"), attributes);
+	ks_fmt(raw, sizeof(raw), "%.*s", (int)strcspn(attributes, "\r\n"), attributes);
+	ks_printable(plain, sizeof(plain), raw);
 	if (*plain)
-		s->attributes = ks_strdup(ks_printable(plain));
+		s->attributes = ks_strdup(plain);
 }
 
 static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
@@ -476,12 +477,13 @@ struct mark {
 static bool parse_mark(struct mark *m, const char *kind, const char *text)
 {
 	size_t len = strcspn(text, " \t\r\n"), word;
+	char raw[sizeof(m->id)];
 
 	m->kind = strcmp(kind, "nccl") ? "step" : "nccl";
 	if (!len || len >= sizeof(m->id))
 		return false;
-	ks_fmt(m->id, sizeof(m->id), "%.*s", (int)len, text);
-	ks_printable(m->id);
+	ks_fmt(raw, sizeof(raw), "%.*s", (int)len, text);
+	ks_printable(m->id, sizeof(m->id), raw);
 	text += len;
 	text += strspn(text, " \t");
 	word = strcspn(text, " \t\r\n");
@@ -531,17 +533,16 @@ static void note_task(struct ks_engine *e, const char *text)
 {
 	struct ks_thread *t;
 	int tid, tgid, nr, n = 0;
-	char state;
+	char state, comm[64];
 
 	if (sscanf(text, "%d %d %c %d %n", &tid, &tgid, &state, &nr, &n) < 4 || tid <= 0)
 		return;
 	e->has_tasks = true;
 	t = ks_thread_get(e, tid);
 	t->tgid = tgid;
-	if (n && !t->comm[0]) {
-		ks_fmt(t->comm, sizeof(t->comm), "%.*s", (int)strcspn(text + n, "\n"), text + n);
-		ks_printable(t->comm);
-	}
+	if (n && !t->comm[0])
+		ks_printable(t->comm, sizeof(t->comm),
+			     ks_fmt(comm, sizeof(comm), "%.*s", (int)strcspn(text + n, "\n"), text + n));
 	if (t->state == KS_UNKNOWN) {
 		t->since = t->ready = e->begin;
 		t->state = state == 'R' ? KS_ON_CPU : KS_BLOCKED;
@@ -553,17 +554,25 @@ static void note_task(struct ks_engine *e, const char *text)
 		ks_thread_join(e, t);
 }
 
+void ks_engine_unseen(struct ks_engine *e, const char *layer, const char *event, const char *why)
+{
+	struct ks_unseen *u;
+
+	if (e->nr_unseen >= 256)
+		return;
+	e->unseen = ks_grow(e->unseen, &e->room_unseen, e->nr_unseen + 1, sizeof(*u));
+	u = &e->unseen[e->nr_unseen++];
+	ks_printable(u->layer, sizeof(u->layer), layer);
+	ks_printable(u->event, sizeof(u->event), event);
+	ks_printable(u->why, sizeof(u->why), why);
+}
+
 static void note_unseen(struct ks_engine *e, const char *text)
 {
-	struct ks_unseen u = { "", "", "" };
+	char layer[32], event[64], why[160];
 
-	if (sscanf(text, "%31s %63s %159[^\n]", u.layer, u.event, u.why) < 3 || e->nr_unseen >= 256)
-		return;
-	ks_printable(u.layer);
-	ks_printable(u.event);
-	ks_printable(u.why);
-	e->unseen = ks_grow(e->unseen, &e->room_unseen, e->nr_unseen + 1, sizeof(u));
-	e->unseen[e->nr_unseen++] = u;
+	if (sscanf(text, "%31s %63s %159[^\n]", layer, event, why) == 3)
+		ks_engine_unseen(e, layer, event, why);
 }
 
 /* A line of kstall itself: into a buffer of its own, by the process that began to tell. */

@@ -56,8 +56,7 @@ bool ks_thread_in_scope(const struct ks_engine *e, const struct ks_thread *t)
 
 static void set_comm(struct ks_thread *t, const char *comm)
 {
-	ks_fmt(t->comm, sizeof(t->comm), "%s", comm);
-	ks_printable(t->comm);
+	ks_printable(t->comm, sizeof(t->comm), comm);
 }
 
 /* From now on it is one of the job's. */

@@ -23,10 +23,12 @@
 void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, const char *system, const char *event,
 		  const char *text)
 {
+	size_t size = 3 * strlen(text) + 1;
+
 	l->line = ks_grow(l->line, &l->room, l->nr + 1, sizeof(*l->line));
 	l->line[l->nr] = (struct ks_line){
 		ts, l->nr, cpu, 0, ks_strdup(system), ks_strdup(event),
-		ks_printable(ks_strdup(text)),
+		ks_printable(ks_alloc(size), size, text),
 	};
 	l->nr++;
 }
