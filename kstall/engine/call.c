@@ -160,6 +160,8 @@ void ks_call_enter(struct ks_engine *e, struct ks_thread *t, const struct ks_eve
 	u64 fd = (u32)ev->num[ARG0], last = (u32)ev->num[ARG1];
 
 	t->call = (struct ks_call){ 0 };
+	if (e->foreign_calls)
+		return;
 	switch (ev->num[ID]) {
 	case SYS_ioctl:
 		on_ioctl(e, t, fd, ev->num[ARG1]);

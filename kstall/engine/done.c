@@ -275,9 +275,13 @@ void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 	d.id[0] = ev->num[5];
 	d.id[1] = ev->num[6];
 	d.culprit = (struct ks_culprit){ .form = &op_form, .v = { (u32)ev->num[11], (s32)ev->num[12] } };
-	phase(&d, "queue", submit, ev->num[7]);
-	phase(&d, "worker", issue, ev->num[8]);
-	phase(&d, "exec", exec, ev->num[9]);
+	if (e->other_clock) {
+		submit = ev->ts - min_u64(ev->ts, ev->num[4]);
+	} else {
+		phase(&d, "queue", submit, ev->num[7]);
+		phase(&d, "worker", issue, ev->num[8]);
+		phase(&d, "exec", exec, ev->num[9]);
+	}
 	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[2], d.tgid),
 	     ks_culprit_text(op, &d.culprit), submit, &d);
 	ks_done_note(e, ev, &d);

@@ -104,6 +104,7 @@ struct ks_thread {
 	bool user;		/* it has made a system call */
 	bool gone;		/* it has been switched away for the last time */
 	bool guessed;		/* the recorder found it runnable: on a CPU, or waiting for one */
+	bool recorded;		/* the recorder has told of it, or of its parent */
 	u64 born;		/* 0: before the recording */
 	u64 ready;		/* all of the thread's time before this has been added up */
 	u64 given;		/* end of the last step that was given out */
@@ -188,6 +189,8 @@ struct ks_engine {
 	u64 every;
 	struct ks_scope scope;
 	bool live;		/* what has not happened yet cannot be waited for without end */
+	bool other_clock;	/* events' times are not those of CLOCK_MONOTONIC, which fields in them are */
+	bool foreign_calls;	/* of another architecture: system calls have other numbers than here */
 	void (*step_done)(struct ks_engine *e, struct ks_step *s);	/* which frees it */
 	/* optional: every thread's time, and what goes on elsewhere */
 	void (*segment)(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s);
@@ -248,7 +251,9 @@ void ks_engine_free(struct ks_engine *e);
 struct ks_thread *ks_thread_find(struct ks_engine *e, s32 tid);
 struct ks_thread *ks_thread_get(struct ks_engine *e, s32 tid);
 void ks_thread_join(struct ks_engine *e, struct ks_thread *t);
-bool ks_thread_in_scope(const struct ks_engine *e, const struct ks_thread *t);
+
+/* Is its time to be kept? Then it joins. Without a list of the job's tasks, everybody's in scope is. */
+bool ks_thread_follow(struct ks_engine *e, struct ks_thread *t);
 
 /* The thread is in @state from @ts on. The same state closes the segment and begins a new one. */
 void ks_thread_enter(struct ks_engine *e, struct ks_thread *t, u64 ts, enum ks_state state);
@@ -341,6 +346,7 @@ u8 ks_call_layer(const char *path);
 void ks_calls_free(struct ks_engine *e);
 
 /* syscalls.c, generated */
+s16 ks_syscall_of(const struct ks_engine *e, u64 nr);	/* KS_NO_CALL: none */
 const char *ks_syscall_name(int nr);
 bool ks_syscall_sleeps(int nr);
 bool ks_syscall_is(int nr, const char *name);

@@ -47,6 +47,7 @@ struct ks_event {
 
 extern const struct ks_type ks_types[];
 extern const size_t ks_nr_types;
+const struct ks_type *ks_type_find(const char *system, const char *name);
 
 /* What one of kstall's modules offers in the first fields. */
 enum { KS_EV_PID, KS_EV_TGID, KS_EV_COMM, KS_EV_DEV, KS_EV_NS, KS_EV_MORE };

@@ -106,3 +106,12 @@ const struct ks_type ks_types[] = {
 };
 
 const size_t ks_nr_types = ARRAY_SIZE(ks_types);
+
+const struct ks_type *ks_type_find(const char *system, const char *name)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		if (!strcmp(ks_types[i].system, system) && !strcmp(ks_types[i].name, name))
+			return &ks_types[i];
+	}
+	return NULL;
+}

@@ -50,7 +50,8 @@ static struct ks_job *find(struct ks_engine *e, u64 ctx, u64 seqno)
 {
 	struct ks_job *j = slot(e, ctx, seqno);
 
-	return ctx && j->ctx == ctx && j->seqno == seqno ? j : NULL;
+	/* By another clock it is not known when what became of it was. */
+	return ctx && !e->other_clock && j->ctx == ctx && j->seqno == seqno ? j : NULL;
 }
 
 static struct ks_job *get(struct ks_engine *e, const struct ks_event *ev)
@@ -106,7 +107,7 @@ void ks_on_job_complete(struct ks_engine *e, const struct ks_event *ev)
 	j->dispatch = j->submit + ev->num[9];
 	j->complete = j->submit + ev->num[4];
 	j->hwq = ev->num[10];
-	if (e->elsewhere && j->dispatch < j->complete)
+	if (e->elsewhere && !e->other_clock && j->dispatch < j->complete)
 		e->elsewhere(e, ks_string(j->ring), ks_culprit_text(who, &j->who), j->dispatch,
 			     j->complete, flow_of(j));
 }

@@ -509,7 +509,7 @@ static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *t
 	struct ks_thread *t = ks_thread_get(e, tid);
 	struct mark m;
 
-	if (!is_wanted(e, kind) || (!t->in_job && (e->has_tasks || !ks_thread_in_scope(e, t))))
+	if (!is_wanted(e, kind) || !ks_thread_follow(e, t))
 		return;
 	if (!parse_mark(&m, kind, text)) {
 		e->refused++;
@@ -518,7 +518,6 @@ static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *t
 	e->markers = true;
 	if (e->by != KS_BY_AUTO && e->by != KS_BY_MARKER && e->by != KS_BY_NCCL)
 		return;
-	ks_thread_join(e, t);
 	ks_thread_runs(e, t, e->now);
 	if (!strcmp(m.what, "begin"))
 		mark_begin(e, t, m.kind, m.id, m.attributes);
@@ -540,6 +539,7 @@ static void note_task(struct ks_engine *e, const char *text)
 	e->has_tasks = true;
 	t = ks_thread_get(e, tid);
 	t->tgid = tgid;
+	t->recorded = true;
 	if (n && !t->comm[0])
 		ks_printable(t->comm, sizeof(t->comm),
 			     ks_fmt(comm, sizeof(comm), "%.*s", (int)strcspn(text + n, "\n"), text + n));
@@ -548,10 +548,9 @@ static void note_task(struct ks_engine *e, const char *text)
 		t->state = state == 'R' ? KS_ON_CPU : KS_BLOCKED;
 		t->guessed = state == 'R';
 		t->uninterruptible = state == 'D';
-		t->syscall = state != 'R' && nr >= 0 && nr < 32768 ? nr : KS_NO_CALL;
+		t->syscall = state != 'R' && nr >= 0 ? ks_syscall_of(e, nr) : KS_NO_CALL;
 	}
-	if (ks_thread_in_scope(e, t))
-		ks_thread_join(e, t);
+	ks_thread_follow(e, t);
 }
 
 void ks_engine_unseen(struct ks_engine *e, const char *layer, const char *event, const char *why)
@@ -637,12 +636,11 @@ void ks_on_call(struct ks_engine *e, const struct ks_event *ev)
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 	char id[32];
 
-	if (!t->in_job && (e->has_tasks || !ks_thread_in_scope(e, t)))
+	if (!ks_thread_follow(e, t))
 		return;
 	e->calls = true;
 	if (e->by != KS_BY_CALL)
 		return;
-	ks_thread_join(e, t);
 	ks_thread_runs(e, t, ev->ts);
 	mark_next(e, t, "call", ks_fmt(id, sizeof(id), "%llu", (unsigned long long)t->last_call++));
 }

@@ -43,7 +43,7 @@ struct ks_thread *ks_thread_get(struct ks_engine *e, s32 tid)
 	return t;
 }
 
-bool ks_thread_in_scope(const struct ks_engine *e, const struct ks_thread *t)
+static bool in_scope(const struct ks_engine *e, const struct ks_thread *t)
 {
 	if (!e->scope.nr_pids && !e->scope.comm)
 		return true;
@@ -68,12 +68,11 @@ void ks_thread_join(struct ks_engine *e, struct ks_thread *t)
 	ks_steps_join(e, t);
 }
 
-/* Is its time to be kept? Without a list of the job's tasks, everybody's is. */
-static bool followed(struct ks_engine *e, struct ks_thread *t)
+bool ks_thread_follow(struct ks_engine *e, struct ks_thread *t)
 {
 	if (!t->tid)
 		return false;
-	if (!t->in_job && !e->has_tasks && ks_thread_in_scope(e, t))
+	if (!t->in_job && (!e->has_tasks || t->recorded) && in_scope(e, t))
 		ks_thread_join(e, t);
 	return t->in_job;
 }
@@ -198,7 +197,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	ks_thread_fold(e, t, ts, true);
 	ks_steps_end(e, t, ts);
 	t->tgid = t->tid;
-	t->gone = t->in_job = t->user = t->guessed = false;
+	t->gone = t->in_job = t->user = t->guessed = t->recorded = false;
 	t->born = t->since = t->ready = ts;
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
@@ -219,7 +218,7 @@ static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
 		return;
 	}
 	begin_anew(e, t, ts);
-	followed(e, t);
+	ks_thread_follow(e, t);
 }
 
 void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts)
@@ -373,9 +372,9 @@ void ks_on_switch(struct ks_engine *e, const struct ks_event *ev)
 
 	name(e, prev, ev, ev->str[1]);
 	name(e, next, ev, ev->str[4]);
-	if (followed(e, prev))
+	if (ks_thread_follow(e, prev))
 		switch_out(e, ev, prev);
-	if (followed(e, next))
+	if (ks_thread_follow(e, next))
 		switch_in(e, ev, next);
 }
 
@@ -413,7 +412,7 @@ void ks_on_waking(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
 
-	if (followed(e, t) && (t->state == KS_BLOCKED || t->state == KS_UNKNOWN))
+	if (ks_thread_follow(e, t) && (t->state == KS_BLOCKED || t->state == KS_UNKNOWN))
 		woken(e, ev, t);
 }
 
@@ -434,11 +433,12 @@ void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 	struct ks_thread *parent = ks_thread_get(e, ev->pid);
 	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
 
-	if (followed(e, parent))
+	if (ks_thread_follow(e, parent))
 		ks_thread_runs(e, parent, ev->ts);
 	begin_anew(e, t, ev->ts);
 	if (ev->num[2] & CLONE_THREAD)
 		t->tgid = parent->tgid;
+	t->recorded = parent->recorded;
 	set_comm(t, ev->str[1]);
 	t->state = KS_CPU_WAIT;
 	if (parent->in_job)
@@ -460,7 +460,7 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 		leave_for_good(e, old, ev->ts);
 	}
 	ks_call_forget(e, t->tgid);
-	if (followed(e, t))
+	if (ks_thread_follow(e, t))
 		ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 }
 
@@ -469,7 +469,7 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_find(e, ev->num[0]);
 
-	if (!t || !followed(e, t))
+	if (!t || !ks_thread_follow(e, t))
 		return;
 	ks_thread_runs(e, t, ev->ts);
 	ks_thread_fold(e, t, ev->ts, false);
@@ -484,14 +484,14 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
-	if (!followed(e, t))
+	if (!ks_thread_follow(e, t))
 		return;
 	/* What exits makes no system calls: its last switch was missed. */
 	t->gone = t->gone || t->syscall == KS_EXITING;
 	ks_thread_runs(e, t, ev->ts);
 	t->user = true;
 	ks_thread_fold(e, t, ev->ts, false);
-	t->syscall = ev->num[0] < 32768 ? (s16)ev->num[0] : KS_NO_CALL;
+	t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
 	t->first = true;
@@ -501,12 +501,12 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
-	if (!followed(e, t))
+	if (!ks_thread_follow(e, t))
 		return;
 	t->user = true;
 	/* It may have begun before the recording: then this says what it was. */
-	if (t->syscall == KS_NO_CALL && ev->num[0] < 32768)
-		t->syscall = ev->num[0];
+	if (t->syscall == KS_NO_CALL)
+		t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_thread_runs(e, t, ev->ts);
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
@@ -517,7 +517,7 @@ static void throttled(struct ks_engine *e, s32 tid, u64 rq)
 {
 	struct ks_thread *t = ks_thread_find(e, tid);
 
-	if (t && followed(e, t) && t->state == KS_ON_CPU)
+	if (t && ks_thread_follow(e, t) && t->state == KS_ON_CPU)
 		t->throttle_rq = rq;
 }
 

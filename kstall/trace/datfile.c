@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <tracefs.h>
@@ -13,7 +14,8 @@
 #include "trace/guard.h"
 
 #define PAGE 4096
-enum { OPTION_BUFFER = 3, OPTION_TRACECLOCK = 4 };
+enum { OPTION_BUFFER = 3, OPTION_TRACECLOCK = 4, OPTION_UNAME = 5 };
+static const char trace_clock[] = "local global counter uptime perf [mono] mono_raw boot\n";
 
 struct out {
 	const char *name;
@@ -113,11 +115,15 @@ static void put_option(struct out *o, u16 id, const void *p, u32 size)
 /* Where the buffer's table will be is not known yet: it is written again at the end. */
 static void put_options(struct out *o, const struct ks_dat_buffer *b, int n, const u64 *at)
 {
-	static const char clock[] = "local global counter uptime perf [mono] mono_raw boot\n";
-	char text[128];
+	char text[512];
+	struct utsname u;
 
 	put(o, "options  ", 10);
-	put_option(o, OPTION_TRACECLOCK, clock, sizeof(clock));
+	put_option(o, OPTION_TRACECLOCK, trace_clock, sizeof(trace_clock));
+	/* as trace-cmd has it: whose numbers the system calls have is told by the machine */
+	uname(&u);
+	ks_fmt(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
+	put_option(o, OPTION_UNAME, text, strlen(text) + 1);
 	for (int i = 0; i < n; i++) {
 		memcpy(text, &at[i], 8);
 		strcpy(text + 8, b[i].name);
@@ -203,6 +209,9 @@ void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer
 	options = tell(&o);
 	put_options(&o, buffers, nr_buffers, at);
 	put_buffer(&o, NULL, cpus);	/* the top buffer, which is not ours */
+	/* Who reads an OPTION_TRACECLOCK looks for it here, too. */
+	put8(&o, sizeof(trace_clock));
+	put(&o, trace_clock, sizeof(trace_clock));
 	for (int i = 0; i < nr_buffers; i++) {
 		seek(&o, round_up(tell(&o)));
 		at[i] = tell(&o);

@@ -16,9 +16,12 @@ struct field {
 struct kind {
 	const struct ks_type *type;
 	struct field field[KS_MAX_FIELDS];
+	const char *lacks;	/* a field; then the event is not read */
+	u64 seen;
 };
 
 struct ks_decoder {
+	struct tep_handle *tep;
 	struct kind *kind;
 	u16 *by_id;		/* index in kind plus 1 */
 	u32 nr_ids;
@@ -70,9 +73,14 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 	if (!te || te->id <= 0 || te->id > MAX_ID)
 		return;
 	k->type = type;
-	d->by_id[te->id] = n + 1;
-	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++)
+	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++) {
 		find_named(&k->field[i], te, type->fields[i]);
+		if (!k->field[i].here && !k->lacks)
+			k->lacks = type->fields[i];
+	}
+	/* A 0 for what another version calls otherwise would be a wrong answer. */
+	if (!k->lacks)
+		d->by_id[te->id] = n + 1;
 	if (!d->id.here) {
 		find_field(&d->id, tep_find_common_field(te, "common_type"));
 		find_field(&d->flags, tep_find_common_field(te, "common_flags"));
@@ -84,6 +92,7 @@ struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group)
 {
 	struct ks_decoder *d = ks_alloc(sizeof(*d));
 
+	d->tep = tep;
 	d->kind = ks_alloc(ks_nr_types * sizeof(*d->kind));
 	d->by_id = ks_alloc((MAX_ID + 1) * sizeof(*d->by_id));
 	d->text = ks_alloc(KS_MAX_FIELDS * MAX_TEXT);
@@ -108,44 +117,52 @@ u64 ks_decoder_bad(const struct ks_decoder *d)
 	return d->bad;
 }
 
-static bool number(const struct field *f, const struct ks_record *r, u64 *out)
+static const struct kind *kind_of(const struct ks_decoder *d, const struct ks_type *type)
 {
-	const char *p = (const char *)r->data + f->offset;
-	u8 v1;
-	u16 v2;
-	u32 v4;
+	return &d->kind[type - ks_types];
+}
 
+bool ks_decoder_has(const struct ks_decoder *d, const struct ks_type *type)
+{
+	return kind_of(d, type)->type;
+}
+
+const char *ks_decoder_lacks(const struct ks_decoder *d, const struct ks_type *type)
+{
+	return kind_of(d, type)->lacks;
+}
+
+u64 ks_decoder_seen(const struct ks_decoder *d, const struct ks_type *type)
+{
+	return kind_of(d, type)->seen;
+}
+
+/* In the byte order of the machine that recorded. */
+static bool number(const struct ks_decoder *d, const struct field *f, const struct ks_record *r,
+		   u64 *out)
+{
 	if (!f->here || f->offset > r->size || f->size > r->size - f->offset)
 		return false;
-	switch (f->size) {
-	case 1:
-		memcpy(&v1, p, 1);
-		*out = f->is_signed ? (u64)(s64)(int8_t)v1 : v1;
-		return true;
-	case 2:
-		memcpy(&v2, p, 2);
-		*out = f->is_signed ? (u64)(s64)(s16)v2 : v2;
-		return true;
-	case 4:
-		memcpy(&v4, p, 4);
-		*out = f->is_signed ? (u64)(s64)(s32)v4 : v4;
-		return true;
-	case 8:
-		memcpy(out, p, 8);
-		return true;
+	if (f->size != 1 && f->size != 2 && f->size != 4 && f->size != 8)
+		return false;
+	*out = tep_read_number(d->tep, (const char *)r->data + f->offset, f->size);
+	if (f->is_signed && f->size < 8) {
+		u64 sign = 1ULL << (8 * f->size - 1);
+
+		*out = (*out ^ sign) - sign;
 	}
-	return false;
+	return true;
 }
 
 /* Where a string lies: in place, to the record's end (print), or where an offset says. */
-static bool place(const struct field *f, const struct ks_record *r, u32 *offset, u32 *len)
+static bool place(const struct ks_decoder *d, const struct field *f, const struct ks_record *r, u32 *offset, u32 *len)
 {
 	u64 loc;
 
 	*offset = f->offset;
 	*len = f->size;
 	if (f->is_dynamic) {
-		if (!number(f, r, &loc))
+		if (!number(d, f, r, &loc))
 			return false;
 		*offset = loc & 0xffff;
 		*len = (loc >> 16) & 0xffff;
@@ -166,7 +183,7 @@ static const char *string(struct ks_decoder *d, int i, const struct field *f,
 	u32 offset, len;
 	const char *p;
 
-	if (!f->here || !place(f, r, &offset, &len))
+	if (!f->here || !place(d, f, r, &offset, &len))
 		return NULL;
 	p = (const char *)r->data + offset;
 	if (memchr(p, '\0', len))
@@ -192,7 +209,7 @@ static bool fill(struct ks_decoder *d, const struct kind *k, const struct ks_rec
 			ev->str[i] = string(d, i, f, r);
 			if (!ev->str[i])
 				return false;
-		} else if (!number(f, r, &ev->num[i])) {
+		} else if (!number(d, f, r, &ev->num[i])) {
 			return false;
 		}
 	}
@@ -202,21 +219,26 @@ static bool fill(struct ks_decoder *d, const struct kind *k, const struct ks_rec
 bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event *ev)
 {
 	u64 id, pid, flags;
+	struct kind *k;
 
-	if (!number(&d->id, r, &id) || !number(&d->pid, r, &pid) || !number(&d->flags, r, &flags)) {
+	if (!number(d, &d->id, r, &id) || !number(d, &d->pid, r, &pid) ||
+	    !number(d, &d->flags, r, &flags)) {
 		d->bad += d->id.here;
 		return false;
 	}
 	if (id > MAX_ID || !d->by_id[id])
 		return false;
-	ev->type = d->kind[d->by_id[id] - 1].type;
+	k = &d->kind[d->by_id[id] - 1];
+	ev->type = k->type;
 	ev->ts = r->ts;
 	ev->cpu = r->cpu;
 	ev->pid = pid;
 	ev->flags = flags;
 	ev->own = r->own;
-	if (fill(d, &d->kind[d->by_id[id] - 1], r, ev))
-		return true;
-	d->bad++;
-	return false;
+	if (!fill(d, k, r, ev)) {
+		d->bad++;
+		return false;
+	}
+	k->seen++;
+	return true;
 }

@@ -21,4 +21,9 @@ void ks_decoder_free(struct ks_decoder *d);
 bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event *ev);
 u64 ks_decoder_bad(const struct ks_decoder *d);
 
+/* Is there a format of @type's; which field of @type's is not in it (NULL: none); how many were decoded? */
+bool ks_decoder_has(const struct ks_decoder *d, const struct ks_type *type);
+const char *ks_decoder_lacks(const struct ks_decoder *d, const struct ks_type *type);
+u64 ks_decoder_seen(const struct ks_decoder *d, const struct ks_type *type);
+
 #endif

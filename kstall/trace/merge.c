@@ -4,7 +4,9 @@
 
 static bool before(const struct ks_stream *a, const struct ks_stream *b)
 {
-	return a->head.ts < b->head.ts;
+	if (a->head.ts != b->head.ts)
+		return a->head.ts < b->head.ts;
+	return a->order < b->order;
 }
 
 static void swap(struct ks_merge *m, size_t a, size_t b)

@@ -18,6 +18,7 @@ struct ks_stream {
 	/* The next record, or false: there is none (now). What it returned before may go. */
 	bool (*next)(struct ks_stream *s, struct ks_record *r);
 	u64 last;		/* time of the last record that was taken */
+	int order;		/* of two records at the same time, that of the lower one comes first */
 	struct ks_record head;
 	bool has_head;
 };

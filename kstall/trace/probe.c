@@ -225,6 +225,15 @@ static const struct {
 	{ "ib_cq", "ib_cq_trace", "rdma" },
 };
 
+const char *ks_module_layer(const char *system)
+{
+	for (size_t m = 0; m < ARRAY_SIZE(modules); m++) {
+		if (!strcmp(modules[m].system, system))
+			return modules[m].layer;
+	}
+	return NULL;
+}
+
 void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
 	       void *priv)
 {

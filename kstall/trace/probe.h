@@ -13,6 +13,9 @@ void ks_probes_add(const char *group, const struct ks_target *target);
 bool ks_probes_see_markers(void);
 void ks_probes_filter(struct tracefs_instance *in, const char *group);
 
+/* The layer of the events of a module of kstall's; NULL: @system is another's. */
+const char *ks_module_layer(const char *system);
+
 /* Calls @fn for each event that cannot come here, and why. */
 void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
 	       void *priv);

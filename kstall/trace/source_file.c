@@ -4,12 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <trace-cmd.h>
 
 #include "trace/decode.h"
 #include "trace/source.h"
+#include "trace/unseen.h"
+
+/* The library exports them, but no header of it that is installed has them. */
+const char *tracecmd_get_trace_clock(struct tracecmd_input *handle);
+const char *tracecmd_get_uname(struct tracecmd_input *handle);
 
 struct cpu_stream {
 	struct ks_stream s;
@@ -20,9 +26,15 @@ struct cpu_stream {
 	bool own;
 };
 
-struct ks_file {
+struct buffer {
+	const char *name;
 	struct tracecmd_input *handle;
-	struct tracecmd_input **buffers;
+};
+
+struct ks_file {
+	const char *name, *clock;
+	struct tracecmd_input *handle;
+	struct buffer *buffers;
 	int nr_buffers;
 	struct cpu_stream *streams;
 	int nr_streams;
@@ -62,18 +74,78 @@ static void add_streams(struct ks_file *f, struct tracecmd_input *handle, bool o
 	if (!f->streams)
 		ks_die("out of memory");
 	for (int cpu = 0; cpu < cpus; cpu++) {
-		f->streams[f->nr_streams++] = (struct cpu_stream){
-			.s.next = next_record, .handle = handle, .cpu = cpu, .own = own,
+		f->streams[f->nr_streams] = (struct cpu_stream){
+			.s = { .next = next_record, .order = f->nr_streams },
+			.handle = handle,
+			.cpu = cpu,
+			.own = own,
 		};
+		f->nr_streams++;
 	}
 }
 
-/* Is it one of those that kstall record writes? What others may write to tells nothing of the job. */
-static bool is_own(struct tracecmd_input *handle, int buffer)
+static int by_name(const void *a, const void *b)
 {
-	const char *name = tracecmd_buffer_instance_name(handle, buffer);
+	const struct buffer *x = a, *y = b;
 
-	return name && !strncmp(name, "kstall_", 7);
+	return strcmp(x->name, y->name);
+}
+
+/* Is it one that kstall record writes? What others may write to tells nothing of the job. */
+static bool is_own(const struct buffer *b)
+{
+	return !strncmp(b->name, "kstall_", 7);
+}
+
+/*
+ * Of two events at the same time the cause comes first: instances before the top buffer, where nobody's are, and of kstall's two
+ * "kstall_all" before "kstall_job", where the wake-ups are.
+ */
+static void open_buffers(struct ks_file *f)
+{
+	f->nr_buffers = tracecmd_buffer_instances(f->handle);
+	f->buffers = ks_alloc((f->nr_buffers > 0 ? f->nr_buffers : 0) * sizeof(*f->buffers));
+	for (int i = 0; i < f->nr_buffers; i++) {
+		const char *name = tracecmd_buffer_instance_name(f->handle, i);
+
+		f->buffers[i] = (struct buffer){ name ? name : "", tracecmd_buffer_instance_handle(f->handle, i) };
+		if (!f->buffers[i].handle)
+			ks_die("%s: buffer %d is damaged", f->name, i);
+	}
+	if (f->nr_buffers > 0)
+		qsort(f->buffers, f->nr_buffers, sizeof(*f->buffers), by_name);
+	for (int i = 0; i < f->nr_buffers; i++)
+		add_streams(f, f->buffers[i].handle, is_own(&f->buffers[i]));
+	add_streams(f, f->handle, false);
+}
+
+/* What counts nanoseconds; the library makes them of tsc2nsec. NULL: it is not said, then it is the kernel's first one. */
+static void check_clock(struct ks_file *f)
+{
+	static const char *const clocks[] = { "mono", "local", "global", "perf", "mono_raw", "boot", "tai", "tsc2nsec" };
+	const char *clock = tracecmd_get_trace_clock(f->handle);
+
+	f->clock = clock ? clock : "local";
+	for (size_t i = 0; i < ARRAY_SIZE(clocks); i++) {
+		if (!strcmp(f->clock, clocks[i]))
+			return;
+	}
+	ks_die("%s: its clock is %s, which does not count nanoseconds; trace-cmd record -C mono does", f->name, f->clock);
+}
+
+/* Where system calls have other numbers than here: a machine's name, or how it differs. NULL: they are the same. */
+static const char *foreign_machine(struct ks_file *f)
+{
+	struct tep_handle *tep = tracecmd_get_tep(f->handle);
+	const char *text = tracecmd_get_uname(f->handle), *machine = text ? strrchr(text, ' ') : NULL;
+	struct utsname here;
+
+	uname(&here);
+	if (machine)
+		return strcmp(machine + 1, here.machine) ? machine + 1 : NULL;
+	if (tep_is_file_bigendian(tep) != tep_is_local_bigendian(tep))
+		return "a machine of another byte order";
+	return tep_get_long_size(tep) != sizeof(long) ? "a machine of another word length" : NULL;
 }
 
 struct ks_file *ks_file_open(const char *name)
@@ -86,17 +158,10 @@ struct ks_file *ks_file_open(const char *name)
 	f->handle = tracecmd_open(name, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!f->handle)
 		ks_die("%s: not a recording of trace-cmd, or damaged", name);
+	f->name = name;
 	f->decoder = ks_decoder_new(tracecmd_get_tep(f->handle), "kstall");
-	f->nr_buffers = tracecmd_buffer_instances(f->handle);
-	f->buffers = ks_alloc((f->nr_buffers > 0 ? f->nr_buffers : 0) * sizeof(*f->buffers));
-	/* Instances first: of two events at the same time the cause is in these. */
-	for (int i = 0; i < f->nr_buffers; i++) {
-		f->buffers[i] = tracecmd_buffer_instance_handle(f->handle, i);
-		if (!f->buffers[i])
-			ks_die("%s: buffer %d is damaged", name, i);
-		add_streams(f, f->buffers[i], is_own(f->handle, i));
-	}
-	add_streams(f, f->handle, false);
+	check_clock(f);
+	open_buffers(f);
 	return f;
 }
 
@@ -117,6 +182,37 @@ static void progress(struct ks_file *f, const struct ks_engine *e)
 		(unsigned long long)((now - f->started) / NSEC));
 }
 
+/* Without the scheduler's events all time would be that of the last state. */
+static void check(const struct ks_file *f, const struct ks_engine *e)
+{
+	const struct ks_type *type = ks_type_find("sched", "sched_switch");
+	const char *lacks = ks_decoder_lacks(f->decoder, type);
+
+	if (!e->events)
+		ks_die("%s: kstall knows none of its events", f->name);
+	if (lacks)
+		ks_die("%s: its sched_switch has no field %s", f->name, lacks);
+	if (!ks_decoder_seen(f->decoder, type) && !e->has_tasks)
+		ks_die("%s: no sched_switch in it; trace-cmd record -C mono -e sched -e task -e raw_syscalls has what it takes",
+		       f->name);
+}
+
+static void note_unseen(const struct ks_file *f, struct ks_engine *e, const char *foreign)
+{
+	char why[160];
+
+	ks_unseen_fields(e, f->decoder);
+	if (foreign)
+		ks_engine_unseen(e, "kernel", "sys_enter",
+				 ks_fmt(why, sizeof(why), "recorded on %s: system calls have numbers here, no names",
+					foreign));
+	if (e->other_clock)
+		ks_unseen_phases(e, f->decoder, f->clock);
+	/* kstall record has written down itself what it could not see */
+	if (!e->has_tasks)
+		ks_unseen_events(e, f->decoder);
+}
+
 #define LOOK_EVERY 65536	/* events */
 
 void ks_file_run(struct ks_file *f, struct ks_engine *e)
@@ -124,7 +220,11 @@ void ks_file_run(struct ks_file *f, struct ks_engine *e)
 	struct ks_record r;
 	struct ks_event ev;
 
+	const char *foreign = foreign_machine(f);
+
 	f->started = f->shown = ks_mono_ns();
+	e->other_clock = strcmp(f->clock, "mono") != 0;
+	e->foreign_calls = foreign != NULL;
 	f->merge.lost = on_lost;
 	f->merge.priv = e;
 	for (int i = 0; i < f->nr_streams; i++)
@@ -139,6 +239,8 @@ void ks_file_run(struct ks_file *f, struct ks_engine *e)
 	if (f->shown != f->started)
 		fputs("\r\033[K", stderr);
 	ks_engine_finish(e, 0);
+	check(f, e);
+	note_unseen(f, e, foreign);
 }
 
 u64 ks_file_bad(const struct ks_file *f)
@@ -150,7 +252,7 @@ void ks_file_close(struct ks_file *f)
 {
 	ks_decoder_free(f->decoder);
 	for (int i = 0; i < f->nr_buffers; i++)
-		tracecmd_close(f->buffers[i]);
+		tracecmd_close(f->buffers[i].handle);
 	tracecmd_close(f->handle);
 	free(f->buffers);
 	free(f->streams);

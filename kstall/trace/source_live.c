@@ -11,6 +11,7 @@
 
 #include "trace/decode.h"
 #include "trace/live.h"
+#include "trace/unseen.h"
 
 #define SETTLE 1000000ULL	/* an event is written that much after its time at the latest */
 
@@ -91,6 +92,7 @@ static void add(struct ks_live *l, struct ks_session *s, int b, int cpu)
 	if (!cs->tcpu)
 		ks_die("the buffer of CPU %d: %s", cpu, strerror(errno));
 	cs->s.next = next_record;
+	cs->s.order = l->nr;
 	cs->cpu = cpu;
 	cs->page = ks_alloc(tracefs_cpu_read_size(cs->tcpu));
 	cs->kbuf = kbuffer_alloc(sizeof(long) == 8 ? KBUFFER_LSIZE_8 : KBUFFER_LSIZE_4,
@@ -128,6 +130,8 @@ void ks_live_pass(struct ks_live *l, struct ks_engine *e)
 	struct ks_record r;
 	struct ks_event ev;
 
+	if (!l->merge.lost)
+		ks_unseen_fields(e, l->decoder);
 	l->merge.lost = on_lost;
 	l->merge.priv = e;
 	for (int i = 0; i < l->nr; i++)

@@ -5,15 +5,6 @@
 
 #include "trace/source.h"
 
-static const struct ks_type *find_type(const char *system, const char *name)
-{
-	for (size_t i = 0; i < ks_nr_types; i++) {
-		if (!strcmp(ks_types[i].system, system) && !strcmp(ks_types[i].name, name))
-			return &ks_types[i];
-	}
-	return NULL;
-}
-
 /* text= and buf= take the rest of the line. */
 static bool field(struct ks_event *ev, char **rest)
 {
@@ -55,7 +46,7 @@ bool ks_text_line(struct ks_engine *e, char *line)
 		   name, &n) < 6)
 		return false;
 	ev.ts = ts;
-	ev.type = find_type(system, name);
+	ev.type = ks_type_find(system, name);
 	for (int i = 0; i < KS_MAX_FIELDS; i++)
 		ev.str[i] = "";
 	if (!ev.type)
