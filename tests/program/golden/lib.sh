@@ -24,7 +24,7 @@ at_exit rm -rf "$work"
 cd "$work" || exit
 
 # make_dat NAME…: NAME.dat, of NAME.txt
-make_dat() { printf '%s\0' "$@" | sed -z "s|.*|$here/&.txt|" | xargs -0 python3 "$here/mkdat.py" || bail "no recordings: $*"; }
+make_dat() { printf '%s\0' "$@" | sed -z "s|.*|$here/&.txt|" | xargs -0 python3 "$here/mkdat.py" --session all-first || bail "no recordings: $*"; }
 
 # What a part's count counts is not defined, so no test holds the program to it.
 without_count() { sed -E 's/"count": [0-9]+, //'; }

@@ -24,7 +24,7 @@ recording() {
 7000 0 100 0 ftrace:print buf=kstall step $2 end
 END
 }
-job() { recording "$@" >job.txt && python3 "$here/mkdat.py" job.txt; }
+job() { recording "$@" >job.txt && python3 "$here/mkdat.py" --session all-first job.txt; }
 fields() {
 	"$KSTALL" why --json -i job.dat | python3 -c 'import json, sys
 for s in json.loads(sys.stdin.buffer.read().decode())["steps"]:

@@ -60,7 +60,7 @@ CASES = [
     ("nor one of another task", sleep(READ, block(8990, 55, 5000), state=2), {"unexplained: read": 6900}),
     ("nor does it explain a wait for a pipe", sleep(READ, block(8990, 100, 5000)), {"unexplained: read": 6900}),
     ("a work request that the thread posted, until the sleep it ends", sleep(WRITE, request(8990, 100, 6000)),
-     {"rdma: request": 6000, "rdma: wait": 900}),
+     {"rdma: request": 6000, "unexplained: write": 900}),
     ("not one that another thread posted", sleep(WRITE, request(8990, 101, 6000)), {"unexplained: write": 6900}),
     ("nor one that nobody posted", sleep(WRITE, request(8990, 0, 6000)), {"unexplained: write": 6900}),
     ("nor one that was complete before the sleep", 
