@@ -144,57 +144,78 @@ static void sweep_one(const char *id)
 		close(fd);
 }
 
+static void sweep_buffer(const char *name)
+{
+	char id[KS_ID], kind[4];
+	int end = 0;
+
+	if (sscanf(name, "kstall-%8[0-9a-f]-%3[a-z]%n", id, kind, &end) == 2 &&
+	    strlen(id) == KS_ID - 1 && !name[end])
+		sweep_one(id);
+}
+
+static void sweep_group(const char *name)
+{
+	if (ks_is_group(name))
+		sweep_one(name + strlen("kstall_"));
+}
+
+static void each_name(const char *dir, void (*fn)(const char *name))
+{
+	char *path = tracefs_get_tracing_file(dir);
+	DIR *d = path ? opendir(path) : NULL;
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		fn(e->d_name);
+	if (d)
+		closedir(d);
+	tracefs_put_tracing_file(path);
+}
+
 void ks_guard_sweep(void)
 {
-	char **buffers = tracefs_instances(NULL), **groups = tracefs_event_systems(NULL);
-	char id[KS_ID], kind[4];
-	int end;
+	each_name("instances", sweep_buffer);
+	each_name("events", sweep_group);
+}
 
-	for (int i = 0; buffers && buffers[i]; i++) {
-		end = 0;
-		if (sscanf(buffers[i], "kstall-%8[0-9a-f]-%3[a-z]%n", id, kind, &end) == 2 &&
-		    strlen(id) == KS_ID - 1 && !buffers[i][end])
-			sweep_one(id);
+/* Has this process a file open in a directory that begins so? The guardian has the directory itself. */
+static bool holds(const char *pid, const char *dir)
+{
+	char path[300], link[4096];
+	DIR *fds = opendir(ks_fmt(path, sizeof(path), "/proc/%s/fd", pid));
+	bool found = false;
+	struct dirent *f;
+
+	while (fds && !found && (f = readdir(fds))) {
+		ssize_t n = readlinkat(dirfd(fds), f->d_name, link, sizeof(link) - 1);
+
+		link[n > 0 ? n : 0] = '\0';
+		found = !strncmp(link, dir, strlen(dir)) && strchr(link + strlen(dir), '/');
 	}
-	for (int i = 0; groups && groups[i]; i++) {
-		if (ks_is_group(groups[i]))
-			sweep_one(groups[i] + strlen("kstall_"));
-	}
-	tracefs_list_free(buffers);
-	tracefs_list_free(groups);
+	if (fds)
+		closedir(fds);
+	return found;
 }
 
 /* The PID of a process with a file of the session open; false: none is found. */
 static bool find_holder(const char *id, char *buf, size_t size)
 {
-	char *dirs[KS_BUFFERS], path[300], link[4096];
+	char begin[KS_NAME + 16], *path;
 	DIR *proc = opendir("/proc");
-	struct dirent *p, *f;
 	bool found = false;
+	struct dirent *p;
 
-	for (int b = 0; b < KS_BUFFERS; b++)
-		dirs[b] = buffer_dir(id, b);
-	while (proc && !found && (p = readdir(proc))) {
-		DIR *fds = atoi(p->d_name) == getpid() ? NULL :
-			opendir(ks_fmt(path, sizeof(path), "/proc/%s/fd", p->d_name));
-
-		while (fds && !found && (f = readdir(fds))) {
-			ssize_t n = readlinkat(dirfd(fds), f->d_name, link, sizeof(link) - 1);
-
-			link[n > 0 ? n : 0] = '\0';
-			for (int b = 0; b < KS_BUFFERS; b++)
-				found |= dirs[b] && !strncmp(link, dirs[b], strlen(dirs[b])) &&
-					 link[strlen(dirs[b])] == '/';
-		}
-		if (fds)
-			closedir(fds);
+	path = tracefs_get_tracing_file(ks_fmt(begin, sizeof(begin), "instances/kstall-%s-", id));
+	while (proc && path && !found && (p = readdir(proc))) {
+		found = atoi(p->d_name) > 0 && atoi(p->d_name) != getpid() &&
+			holds(p->d_name, path);
 		if (found)
 			ks_fmt(buf, size, "%s", p->d_name);
 	}
 	if (proc)
 		closedir(proc);
-	for (int b = 0; b < KS_BUFFERS; b++)
-		tracefs_put_tracing_file(dirs[b]);
+	tracefs_put_tracing_file(path);
 	return found;
 }
 
