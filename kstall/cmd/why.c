@@ -195,7 +195,8 @@ static int why_live(struct ks_options *o)
 	ks_session_end(&s);
 	print(&r, e, o);
 	free(e);
-	return s.child_status;
+	fflush(stdout);
+	return ks_session_status(&s);
 }
 
 int ks_cmd_why(int argc, char **argv)

@@ -18,11 +18,18 @@ enum ks_carve {
 	KS_ASLEEP_SUM, /* so much of the sleep of the system call that ends with it */
 };
 
+/* Whose events of a kind are of use: what everybody writes of them costs everybody. */
+enum ks_whose {
+	KS_JOBS,	/* that the job's own threads have written */
+	KS_EVERYBODYS,	/* it tells of the job, whoever's thread or interrupt has written it */
+};
+
 /* The kinds of events that are read; the table is in events.c. */
 struct ks_type {
 	const char *system, *name;
 	void (*fn)(struct ks_engine *e, const struct ks_event *ev);
 	const char *fields[KS_MAX_FIELDS];
+	enum ks_whose whose;
 	/* For those of kstall's modules: fields begin with pid, tgid, comm, dev, duration. */
 	enum ks_carve carve;
 	enum ks_layer layer;

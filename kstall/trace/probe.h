@@ -5,6 +5,7 @@
 
 #include <tracefs.h>
 
+#include "engine/event.h"
 #include "trace/target.h"
 
 /* Adds them to @group, which is of one session only. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +18,7 @@
 /* Those of libtracefs, of the guardian, of /proc; the standard ones. */
 #define FILES_ELSE 24
 
-volatile int ks_interrupted;
+volatile sig_atomic_t ks_interrupted;
 
 /* What is left of it when the program ends early: events that nobody reads would slow the node. */
 static struct ks_session *unended;
@@ -34,6 +35,22 @@ static void interrupted(int sig)
 {
 	(void)sig;
 	ks_interrupted = 1;
+}
+
+static void on_end(void (*handler)(int))
+{
+	static const int ends[] = { SIGINT, SIGTERM, SIGPIPE, SIGHUP };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (signal(ends[i], handler) == SIG_IGN && ends[i] == SIGHUP)	/* nohup */
+			signal(SIGHUP, SIG_IGN);
+	}
+}
+
+/* A file may not grow: write() says so. The command does not inherit a handler, as it would SIG_IGN. */
+static void write_fails(int sig)
+{
+	(void)sig;
 }
 
 static struct rlimit files;	/* what the command gets back */
@@ -82,60 +99,78 @@ static void start_child(struct ks_session *s, char **command)
 	_exit(127);
 }
 
-static void make_buffer(struct ks_session *s, int b, size_t kib)
-{
-	struct tracefs_instance *in;
-	char name[KS_NAME];
-
-	in = tracefs_instance_create(ks_buffer_name(name, s->id, b));
-	if (!in)
-		ks_die("no buffer %s: %s", name, strerror(errno));
-	s->buffer[b] = in;
-	/* Not before, or what the size costs would be allocated twice. */
-	if (tracefs_instance_set_buffer_size(in, kib, -1))
-		ks_warn("buffers of %zu KiB are not to be had: %s", kib, strerror(errno));
-	if (tracefs_instance_file_write(in, "trace_clock", "mono") < 0)
-		ks_die("trace_clock: %s", strerror(errno));
-}
-
 const char *ks_session_system(const struct ks_session *s, const struct ks_type *t)
 {
 	return strcmp(t->system, "kstall") ? t->system : s->group;
 }
 
-/* Where another's time is looked for, and where only the job's own. */
+/* Types of a system are beside each other in the table. */
+const char *const *ks_session_systems(const struct ks_session *s)
+{
+	static const char *list[16] = { "ftrace" };
+	size_t n = 1;
+
+	for (size_t i = 0; i < ks_nr_types && n < ARRAY_SIZE(list) - 1; i++) {
+		const char *system = ks_session_system(s, &ks_types[i]);
+
+		if (!strcmp(system, "ftrace") || !strcmp(system, list[n - 1]) ||
+		    !tracefs_event_file_exists(NULL, system, ks_types[i].name, "id"))
+			continue;
+		list[n++] = system;
+	}
+	list[n] = NULL;
+	return list;
+}
+
 static int buffer_of(const struct ks_type *t)
 {
-	if (!strcmp(t->name, "unthrottle") || !strcmp(t->name, "throttle_rq"))
-		return KS_ALL;
-	return t->fields[1] && !strcmp(t->fields[1], "tgid") ? KS_ALL : KS_JOB;
-}
-
-static void enable(struct ks_session *s)
-{
-	for (size_t i = 0; i < ks_nr_types; i++) {
-		const struct ks_type *t = &ks_types[i];
-		const char *system = ks_session_system(s, t);
-
-		if (strcmp(system, "ftrace") && tracefs_event_file_exists(NULL, system, t->name, "enable"))
-			tracefs_event_enable(s->buffer[buffer_of(t)], system, t->name);
-	}
-}
-
-static void follow(void *priv, pid_t tid, pid_t tgid)
-{
-	struct ks_session *s = priv;
-	char text[32];
-
-	(void)tgid;
-	tracefs_instance_file_append(s->buffer[KS_JOB], "set_event_pid",
-				     ks_fmt(text, sizeof(text), "%d ", tid));
+	return t->whose == KS_EVERYBODYS ? KS_ALL : KS_JOB;
 }
 
 /* Into our own buffer, so that it goes where the events go. */
 static void note(struct ks_session *s, const char *text)
 {
-	tracefs_instance_file_append(s->buffer[KS_JOB], "trace_marker", text);
+	if (tracefs_instance_file_append(s->buffer[KS_JOB], "trace_marker", text) < 0)
+		ks_die("trace_marker: %s", strerror(errno));
+}
+
+static void tell_unseen(void *priv, const char *layer, const char *event, const char *why)
+{
+	char text[320];
+
+	note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
+}
+
+/* Without these there is no answer, or a wrong one. */
+static bool is_needed(const struct ks_type *t)
+{
+	return !strcmp(t->name, "sched_switch") || !strcmp(t->system, "raw_syscalls") ||
+	       !strcmp(t->name, "call");
+}
+
+static void enable(struct ks_session *s, const struct ks_type *t)
+{
+	const char *system = ks_session_system(s, t), *layer = ks_module_layer(t->system);
+
+	if (tracefs_event_file_write(s->buffer[buffer_of(t)], system, t->name, "enable", "1") >= 0)
+		return;
+	if (is_needed(t))
+		ks_die("the event %s:%s cannot be enabled: %s", t->system, t->name, strerror(errno));
+	tell_unseen(s, layer ? layer : t->system, t->name, strerror(errno));
+}
+
+/* What is not there ks_unseen() tells. */
+static void enable_all(struct ks_session *s, const struct ks_target *target)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		const struct ks_type *t = &ks_types[i];
+		bool is_call = !strcmp(t->name, "call");
+
+		if (!strcmp(t->system, "ftrace") || (is_call && !target->symbol))
+			continue;
+		if (is_needed(t) || tracefs_event_file_exists(NULL, ks_session_system(s, t), t->name, "enable"))
+			enable(s, t);
+	}
 }
 
 static bool read_proc(char *buf, size_t size, pid_t tid, const char *file)
@@ -169,18 +204,24 @@ static void tell(void *priv, pid_t tid, pid_t tgid)
 			  call, comm + 1));
 }
 
+static bool is_zero(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	bool zero = f && fgetc(f) == '0';
+
+	if (f)
+		fclose(f);
+	return zero;
+}
+
 /* Why a probe that the kernel has taken does not fire. */
 static const char *why_deaf(void)
 {
-	int ftrace = 1;
-	FILE *f = fopen("/proc/sys/kernel/ftrace_enabled", "r");
-
-	if (f) {
-		if (fscanf(f, "%d", &ftrace) != 1)
-			ftrace = 1;
-		fclose(f);
-	}
-	return ftrace ? "see /sys/kernel/debug/kprobes/enabled" : "kernel.ftrace_enabled is 0";
+	if (is_zero("/proc/sys/kernel/ftrace_enabled"))
+		return "kernel.ftrace_enabled is 0";
+	if (is_zero("/sys/kernel/debug/kprobes/enabled"))
+		return "/sys/kernel/debug/kprobes/enabled is 0";
+	return "the reason is not known";
 }
 
 /* The pid of a line of the file trace, "  COMM-PID   [CPU] ...", of which COMM may have anything in it. */
@@ -250,62 +291,51 @@ static void tell_files(void *priv, pid_t tid, pid_t tgid)
 		closedir(dir);
 }
 
-static void count(void *priv, pid_t tid, pid_t tgid)
-{
-	(void)tid;
-	(void)tgid;
-	++*(int *)priv;
-}
-
-static void tell_unseen(void *priv, const char *layer, const char *event, const char *why)
-{
-	char text[320];
-
-	note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
-}
-
 void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu)
 {
-	size_t kib = target->buffer_kib ? target->buffer_kib : 8192;
-
 	memset(s, 0, sizeof(*s));
 	s->go = -1;
 	s->cpus = sysconf(_SC_NPROCESSORS_CONF);
-	allow_files((size_t)s->cpus * KS_BUFFERS * files_a_cpu + FILES_ELSE);
-	signal(SIGINT, interrupted);
-	signal(SIGTERM, interrupted);
-	signal(SIGPIPE, interrupted);
-	if (signal(SIGHUP, interrupted) == SIG_IGN)	/* nohup */
-		signal(SIGHUP, SIG_IGN);
+	allow_files((size_t)s->cpus * KS_BUFFERS * files_a_cpu + target->nr_pids + FILES_ELSE);
+	on_end(interrupted);
+	signal(SIGXFSZ, write_fails);
 	ks_guard_sweep();
 	ks_guard_begin(s->id);
 	ks_group_name(s->group, s->id);
 	unended = s;
 	atexit(end_at_exit);
-	make_buffer(s, KS_JOB, kib);
-	make_buffer(s, KS_ALL, kib);
+	ks_buffers_make(s, target->buffer_kib);
 	ks_probes_add(s->group, target);
 	ks_probes_filter(s->buffer[KS_JOB], s->group);
 	ks_probes_filter(s->buffer[KS_ALL], s->group);
 	check(s);
+	/* Before libtracefs opens files that the command would inherit, and keep the buffers by. */
+	if (target->command)
+		start_child(s, target->command);
+}
+
+/* A number may be another process's by the time it is asked for again; this is this one's. */
+static void hold_processes(struct ks_session *s, const struct ks_target *target)
+{
+	s->process = ks_alloc(target->nr_pids * sizeof(*s->process));
+	for (size_t i = 0; i < target->nr_pids; i++, s->nr_process++) {
+		int fd = syscall(SYS_pidfd_open, target->pids[i], 0);
+
+		if (fd < 0 && errno != ESRCH)
+			ks_die("process %d: %s", target->pids[i],
+			       errno == EINVAL || errno == ENOENT ? "it is a thread of another" : strerror(errno));
+		s->process[i] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	}
 }
 
 void ks_session_start(struct ks_session *s, const struct ks_target *target)
 {
-	int found = 0;
-
-	if (target->command)
-		start_child(s, target->command);
-	ks_job_threads(target, s->child, count, &found);
-	if (!found) {
+	hold_processes(s, target);
+	if (!ks_follow(s, target)) {
 		ks_session_end(s);
 		ks_die("no such process");
 	}
-	tracefs_instance_file_write(s->buffer[KS_JOB], "options/event-fork", "1");
-	/* A thread that is born while we look is found the second time. */
-	ks_job_threads(target, s->child, follow, s);
-	ks_job_threads(target, s->child, follow, s);
-	enable(s);
+	enable_all(s, target);
 	if (ks_probes_see_markers())
 		note(s, "kstall probe\n");
 	ks_job_threads(target, s->child, tell, s);
@@ -318,13 +348,23 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 	}
 }
 
-static bool all_gone(const struct ks_target *target)
+/* Of a process that has ended the file is readable; of none, -1, poll() says nothing. */
+static bool all_gone(struct ks_session *s, const struct ks_target *target)
 {
-	for (size_t i = 0; i < target->nr_pids; i++) {
-		if (!kill(target->pids[i], 0) || errno != ESRCH)
+	if (!s->nr_process || target->cgroup || target->comm)
+		return false;
+	poll(s->process, s->nr_process, 0);
+	for (size_t i = 0; i < s->nr_process; i++) {
+		if (s->process[i].fd >= 0 && !s->process[i].revents)
 			return false;
 	}
-	return target->nr_pids && !target->cgroup && !target->comm;
+	return true;
+}
+
+static void child_ended(struct ks_session *s, int status)
+{
+	s->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	s->child = 0;
 }
 
 bool ks_session_over(struct ks_session *s, const struct ks_target *target)
@@ -332,12 +372,25 @@ bool ks_session_over(struct ks_session *s, const struct ks_target *target)
 	int status;
 
 	if (!s->child)
-		return all_gone(target);
+		return all_gone(s, target);
 	if (waitpid(s->child, &status, WNOHANG) != s->child)
 		return false;
-	s->child_status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	s->child = 0;
+	child_ended(s, status);
 	return true;
+}
+
+int ks_session_status(struct ks_session *s)
+{
+	int status;
+
+	if (s->child && !waitpid(s->child, &status, WNOHANG)) {
+		ks_warn("the command goes on without being traced, and kstall waits for its end");
+		on_end(SIG_DFL);
+		waitpid(s->child, &status, 0);
+	}
+	if (s->child)
+		child_ended(s, status);
+	return s->child_status;
 }
 
 void ks_session_stop(struct ks_session *s)
@@ -355,5 +408,8 @@ void ks_session_end(struct ks_session *s)
 		tracefs_instance_free(s->buffer[b]);
 		s->buffer[b] = NULL;
 	}
+	while (s->nr_process)
+		close(s->process[--s->nr_process].fd);
+	free(s->process);
 	ks_guard_end(s->id);
 }

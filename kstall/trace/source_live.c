@@ -34,7 +34,7 @@ struct ks_live {
 
 static bool load(struct cpu_stream *cs)
 {
-	if (tracefs_cpu_read(cs->tcpu, cs->page, true) <= 0)
+	if (!ks_buffer_read(cs->cpu, tracefs_cpu_read(cs->tcpu, cs->page, true)))
 		return false;
 	cs->loaded = !kbuffer_load_subbuffer(cs->kbuf, cs->page);
 	return cs->loaded;
@@ -67,21 +67,6 @@ static bool next_record(struct ks_stream *s, struct ks_record *r)
 	return true;
 }
 
-static struct tep_handle *formats(const struct ks_session *s)
-{
-	const char *systems[32];
-	int n = 0;
-
-	for (size_t i = 0; i < ks_nr_types; i++) {
-		const char *system = ks_session_system(s, &ks_types[i]);
-
-		if ((!n || strcmp(systems[n - 1], system)) && n < 31)
-			systems[n++] = system;
-	}
-	systems[n] = NULL;
-	return tracefs_local_events_system(NULL, systems);
-}
-
 static void add(struct ks_live *l, struct ks_session *s, int b, int cpu)
 {
 	struct cpu_stream *cs = &l->streams[l->nr];
@@ -107,7 +92,7 @@ struct ks_live *ks_live_open(struct ks_session *s)
 {
 	struct ks_live *l = ks_alloc(sizeof(*l));
 
-	l->tep = formats(s);
+	l->tep = tracefs_local_events_system(NULL, ks_session_systems(s));
 	if (!l->tep)
 		ks_die("the kernel's event formats cannot be read");
 	l->decoder = ks_decoder_new(l->tep, s->group);
