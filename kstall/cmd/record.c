@@ -15,10 +15,24 @@
 #include "trace/datfile.h"
 #include "trace/session.h"
 
+#define PAGE 4096
+#define PAGES 64
+#define MISSED (1ULL << 31)	/* in the second word of a page: events are missing before it */
+
+struct cpu {
+	struct tracefs_cpu *t;
+	u8 *last;		/* page that the full disk had no room for */
+	u64 left_out;		/* pages before that */
+};
+
 struct recording {
 	struct ks_session s;
-	struct tracefs_cpu **tcpu[KS_BUFFERS];
-	struct ks_dat_cpu *cpu[KS_BUFFERS];
+	struct cpu *cpu[KS_BUFFERS];
+	struct ks_dat_cpu *pages[KS_BUFFERS];
+	const char *output;
+	FILE *f;
+	int reserve;
+	bool full;
 };
 
 /* The recording, under a name of its own until it is whole; NULL: a device is written in place. */
@@ -90,59 +104,132 @@ static int temporary(const char *output)
 	return fd;
 }
 
-static void open_cpus(struct recording *r, const char *output)
+/* What a full disk must still have room for: the formats and tables, and of each CPU one page, twice. */
+static void reserve_room(struct recording *r)
+{
+	int err;
+
+	r->reserve = temporary(r->output);
+	err = posix_fallocate(r->reserve, 0, (4 << 20) + (off_t)r->s.cpus * KS_BUFFERS * 3 * PAGE);
+	if (err)
+		ks_die("%s: %s", r->output, strerror(err));
+}
+
+static void open_cpus(struct recording *r)
 {
 	for (int b = 0; b < KS_BUFFERS; b++) {
-		r->tcpu[b] = ks_alloc(r->s.cpus * sizeof(*r->tcpu[b]));
 		r->cpu[b] = ks_alloc(r->s.cpus * sizeof(*r->cpu[b]));
+		r->pages[b] = ks_alloc(r->s.cpus * sizeof(*r->pages[b]));
 		for (int c = 0; c < r->s.cpus; c++) {
-			r->tcpu[b][c] = tracefs_cpu_open(r->s.buffer[b], c, true);
-			if (r->tcpu[b][c])
-				r->cpu[b][c].fd = temporary(output);
-			else if (errno != ENOENT)	/* of a CPU that cannot be there */
+			r->cpu[b][c].t = tracefs_cpu_open(r->s.buffer[b], c, true);
+			if (!r->cpu[b][c].t && errno != ENOENT)	/* of a CPU that cannot be there */
 				ks_die("the buffer of CPU %d: %s", c, strerror(errno));
+			r->pages[b][c].spool = true;
+			if (r->cpu[b][c].t)
+				r->pages[b][c].fd = temporary(r->output);
 		}
 	}
 }
 
-/* Whole pages while it goes on, what is left at the end. Returns bytes. */
-static u64 drain(struct recording *r, const char *output, bool all)
+static void close_cpus(struct recording *r)
+{
+	for (int b = 0; b < KS_BUFFERS; b++) {
+		for (int c = 0; c < r->s.cpus; c++)
+			tracefs_cpu_close(r->cpu[b][c].t);
+	}
+}
+
+/* Of the pages that there is no room for only the last is kept: it says that others are missing. */
+static void leave_out(struct cpu *cpu, const u8 *buf, size_t n)
+{
+	if (!n)
+		return;
+	if (!cpu->last)
+		cpu->last = ks_alloc(PAGE);
+	else
+		cpu->left_out++;
+	cpu->left_out += n / PAGE - 1;
+	memcpy(cpu->last, buf + n - PAGE, PAGE);
+}
+
+/* Returns how much of it there is room for, in whole pages. */
+static size_t put(struct recording *r, struct ks_dat_cpu *pages, const u8 *buf, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t w = pwrite(pages->fd, buf + done, n - done, pages->bytes + done);
+
+		if (w >= 0 || errno == EINTR) {
+			done += w > 0 ? w : 0;
+			continue;
+		}
+		if (errno != ENOSPC && errno != EDQUOT)
+			ks_die("%s: %s", r->output, strerror(errno));
+		if (!r->full)
+			ks_warn("%s: %s: the recording ends here", r->output, strerror(errno));
+		r->full = true;
+		done -= done % PAGE;
+		break;
+	}
+	pages->bytes += done;
+	return done;
+}
+
+typedef int (*take_fn)(struct tracefs_cpu *t, void *page);
+
+/* Whole pages while it goes on: what is not full is not taken yet. */
+static int take_whole(struct tracefs_cpu *t, void *page)
+{
+	return tracefs_cpu_buffered_read(t, page, true);
+}
+
+static u64 drain_cpu(struct recording *r, int b, int c, take_fn take)
+{
+	static u8 buf[PAGES * PAGE];
+	struct cpu *cpu = &r->cpu[b][c];
+	u64 bytes = 0;
+	size_t n, done;
+
+	do {
+		for (n = 0; n < sizeof(buf) && ks_buffer_read(c, take(cpu->t, buf + n)); n += PAGE)
+			;
+		done = r->full ? 0 : put(r, &r->pages[b][c], buf, n);
+		leave_out(cpu, buf + done, n - done);
+		bytes += n;
+	} while (n == sizeof(buf));
+	return bytes;
+}
+
+static u64 drain(struct recording *r, take_fn take)
 {
 	u64 bytes = 0;
 
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		for (int c = 0; c < r->s.cpus; c++) {
-			struct tracefs_cpu *t = r->tcpu[b][c];
-			int fd = r->cpu[b][c].fd, n;
-
-			errno = 0;
-			while (t && (n = all ? tracefs_cpu_flush_write(t, fd)
-					     : tracefs_cpu_write(t, fd, true)) > 0) {
-				r->cpu[b][c].bytes += n;
-				bytes += n;
-			}
-			if (t && n < 0 && errno && errno != EAGAIN && errno != EINTR)
-				ks_die("%s: %s", output, strerror(errno));
+			if (r->cpu[b][c].t)
+				bytes += drain_cpu(r, b, c, take);
 		}
 	}
 	return bytes;
 }
 
-static const char *const *systems(const struct ks_session *s)
+/* The last page that each CPU had when the disk was full, or steps would be called exact that lack it. */
+static void put_last(struct recording *r)
 {
-	static const char *list[16];
-	int n = 0;
+	close(r->reserve);
+	for (int b = 0; b < KS_BUFFERS; b++) {
+		for (int c = 0; c < r->s.cpus; c++) {
+			struct cpu *cpu = &r->cpu[b][c];
 
-	for (size_t i = 0; i < ks_nr_types; i++) {
-		const char *system = ks_session_system(s, &ks_types[i]);
-		bool known = !strcmp(system, "ftrace");
-
-		for (int j = 0; j < n; j++)
-			known = known || !strcmp(list[j], system);
-		if (!known && n < 15 && tracefs_event_file_exists(NULL, system, ks_types[i].name, "id"))
-			list[n++] = system;
+			if (!cpu->last)
+				continue;
+			if (cpu->left_out)
+				((u64 *)cpu->last)[1] |= MISSED;
+			if (put(r, &r->pages[b][c], cpu->last, PAGE) != PAGE)
+				ks_die("%s: %s", r->output, strerror(errno));
+		}
 	}
-	return list;
 }
 
 static u64 lost(struct recording *r)
@@ -157,31 +244,49 @@ static u64 lost(struct recording *r)
 	return sum;
 }
 
-static void finish(struct recording *r, FILE *f, const char *output)
+static void write_output(struct recording *r)
 {
 	struct ks_dat_buffer buffers[KS_BUFFERS] = {
-		[KS_ALL] = {"kstall_all", r->cpu[KS_ALL]},
-		[KS_JOB] = {"kstall_job", r->cpu[KS_JOB]},
+		[KS_ALL] = { "kstall_all", r->pages[KS_ALL] },
+		[KS_JOB] = { "kstall_job", r->pages[KS_JOB] },
 	};
+
+	put_last(r);
+	ks_dat_tasks(r->f, r->output);
+	ks_dat_body(r->f, r->output, r->s.cpus, buffers, KS_BUFFERS);
+	close_output(r->f, r->output);
+}
+
+static int finish(struct recording *r)
+{
 	u64 missing;
+	int status;
 
 	ks_session_stop(&r->s);
-	drain(r, output, false);
-	drain(r, output, true);
+	drain(r, take_whole);
+	drain(r, tracefs_cpu_flush);
 	missing = lost(r);
-	ks_dat_head(f, output, systems(&r->s));
-	ks_dat_body(f, output, r->s.cpus, buffers, KS_BUFFERS);
-	close_output(f, output);
-	for (int b = 0; b < KS_BUFFERS; b++) {
-		for (int c = 0; c < r->s.cpus; c++) {
-			if (r->tcpu[b][c])
-				tracefs_cpu_close(r->tcpu[b][c]);
-		}
-	}
+	close_cpus(r);
 	ks_session_end(&r->s);
+	write_output(r);
 	if (missing)
 		ks_warn("%llu events lost: steps in which that happened are inexact (-b makes the buffers larger)",
 			(unsigned long long)missing);
+	status = ks_session_status(&r->s);
+	return r->full ? 1 : status;
+}
+
+/* All that it needs is there before the command runs. */
+static void prepare(struct recording *r, const struct ks_options *o)
+{
+	memset(r, 0, sizeof(*r));
+	r->output = o->output;
+	r->f = open_output(o->output);
+	/* the buffer, the temporary file, libtracefs' pipe */
+	ks_session_prepare(&r->s, &o->target, 4);
+	reserve_room(r);
+	open_cpus(r);
+	ks_dat_head(r->f, r->output, ks_session_systems(&r->s) + 1);
 }
 
 int ks_cmd_record(int argc, char **argv)
@@ -190,7 +295,6 @@ int ks_cmd_record(int argc, char **argv)
 	struct recording r;
 	int first = ks_options(&o, argc, argv, "pgcstob");
 	u64 begin;
-	FILE *f;
 
 	if (first < argc)
 		o.target.command = argv + first;
@@ -199,19 +303,14 @@ int ks_cmd_record(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
-	f = open_output(o.output);
-	memset(&r, 0, sizeof(r));
-	/* the buffer, the temporary file, libtracefs' pipe */
-	ks_session_prepare(&r.s, &o.target, 4);
+	prepare(&r, &o);
 	ks_session_start(&r.s, &o.target);
-	open_cpus(&r, o.output);
 	begin = ks_mono_ns();
-	while (!ks_interrupted && !ks_session_over(&r.s, &o.target)) {
+	while (!r.full && !ks_interrupted && !ks_session_over(&r.s, &o.target)) {
 		if (o.time && ks_mono_ns() - begin >= o.time)
 			break;
-		if (drain(&r, o.output, false) < 1 << 20)
+		if (drain(&r, take_whole) < 1 << 20)
 			usleep(20000);
 	}
-	finish(&r, f, o.output);
-	return r.s.child_status;
+	return finish(&r);
 }

@@ -112,6 +112,7 @@ void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struc
 	there[n] = NULL;
 	f = open_memstream(&a->head, &a->head_bytes);
 	ks_dat_head(f, "formats", there);
+	ks_dat_tasks(f, "formats");
 	fclose(f);
 }
 

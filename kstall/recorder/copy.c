@@ -257,13 +257,27 @@ static bool is_blank(int fd, off_t at)
 	return pread(fd, &time, sizeof(time), at) != sizeof(time) || !time;
 }
 
+static u64 pages_in(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+	u64 bytes;
+
+	if (fd < 0 || fstat(fd, &st))
+		failed(path);
+	bytes = st.st_size;
+	if (bytes && is_blank(fd, bytes - PAGE))
+		bytes -= PAGE;
+	close(fd);
+	return bytes;
+}
+
 static void find_pages(struct pages *p, const char *part)
 {
 	DIR *d = opendir(part);
 	char path[PATH_MAX], name[256];
 	struct ks_dat_cpu *c;
 	struct dirent *e;
-	struct stat st;
 
 	while (d && (e = readdir(d))) {
 		char *at;
@@ -276,25 +290,18 @@ static void find_pages(struct pages *p, const char *part)
 		c = find_cpu(p, name, atoi(at + 1));
 		if (!c)
 			continue;
-		c->fd = open(ks_fmt(path, sizeof(path), "%s/%s", part, e->d_name),
-			     O_RDONLY | O_CLOEXEC);
-		if (c->fd < 0 || fstat(c->fd, &st))
-			failed(path);
-		c->bytes = st.st_size;
-		if (c->bytes && is_blank(c->fd, c->bytes - PAGE))
-			c->bytes -= PAGE;
+		c->path = ks_strdup(ks_fmt(path, sizeof(path), "%s/%s", part, e->d_name));
+		c->bytes = pages_in(path);
 	}
 	if (d)
 		closedir(d);
 }
 
-static void close_pages(struct pages *p)
+static void free_pages(struct pages *p)
 {
 	for (int i = 0; i < p->nr; i++) {
-		for (int c = 0; c < p->cpus; c++) {
-			if (p->buffer[i].cpu[c].fd)
-				close(p->buffer[i].cpu[c].fd);
-		}
+		for (int c = 0; c < p->cpus; c++)
+			free(p->buffer[i].cpu[c].path);
 		free(p->buffer[i].cpu);
 	}
 }
@@ -314,7 +321,7 @@ static void build(const char *part, const char *to, const char *head, size_t hea
 	if (fwrite(head, head_bytes, 1, f) != 1)
 		failed(path);
 	ks_dat_body(f, path, p.cpus, p.buffer, p.nr);
-	close_pages(&p);
+	free_pages(&p);
 	memcpy(t.magic, magic, sizeof(magic));
 	if (fseeko(f, 0, SEEK_END) || fwrite(about, about_bytes, 1, f) != 1 ||
 	    fwrite(&t, sizeof(t), 1, f) != 1 || fflush(f) || fsync(fileno(f)) || fclose(f))

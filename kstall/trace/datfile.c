@@ -77,15 +77,16 @@ static void put_system(struct out *o, const char *system)
 	char **events = tracefs_system_events(NULL, system), path[256];
 	u32 n = 0;
 
-	for (int i = 0; events && events[i]; i++)
+	if (!events)
+		ks_die("%s: the formats of %s: %s", o->name, system, strerror(errno));
+	for (int i = 0; events[i]; i++)
 		n += tracefs_event_file_exists(NULL, system, events[i], "format");
 	put4(o, n);
-	for (int i = 0; events && events[i]; i++) {
-		if (tracefs_event_file_exists(NULL, system, events[i], "format"))
-			put_file(o,
-				 ks_fmt(path, sizeof(path), "events/%s/%s/format", system,
-					events[i]),
-				 false);
+	for (int i = 0; events[i]; i++) {
+		if (!tracefs_event_file_exists(NULL, system, events[i], "format"))
+			continue;
+		put_file(o, ks_fmt(path, sizeof(path), "events/%s/%s/format", system, events[i]),
+			 false);
 	}
 	tracefs_list_free(events);
 }
@@ -139,18 +140,26 @@ static u64 round_up(u64 v)
 
 static void copy(struct out *o, const struct ks_dat_cpu *c)
 {
+	int fd = c->path ? open(c->path, O_RDONLY | O_CLOEXEC) : c->fd;
 	static char buf[1 << 20];
 	u64 at = 0;
 
+	if (fd < 0)
+		ks_die("%s: %s", c->path, strerror(errno));
 	while (at < c->bytes) {
-		ssize_t n = pread(c->fd, buf, min_u64(sizeof(buf), c->bytes - at), at);
+		ssize_t n = pread(fd, buf, min_u64(sizeof(buf), c->bytes - at), at);
 
 		if (n <= 0)
 			ks_die("%s: %s", o->name,
 			       n ? strerror(errno) : "a CPU's part is too short");
 		put(o, buf, n);
+		/* Where this cannot be done the disk needs room for both. */
+		if (c->spool)
+			fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at, n);
 		at += n;
 	}
+	if (c->path)
+		close(fd);
 }
 
 static u64 tell(struct out *o)
@@ -196,6 +205,12 @@ void ks_dat_head(FILE *f, const char *name, const char *const *systems)
 	put_formats(&o, systems);
 	put4(&o, 0);			/* no kallsyms: no event has an address to be named */
 	put_file(&o, "printk_formats", true);
+}
+
+void ks_dat_tasks(FILE *f, const char *name)
+{
+	struct out o = { name, f };
+
 	put_file(&o, "saved_cmdlines", false);
 }
 

@@ -7,9 +7,12 @@
 
 #include "base/util.h"
 
+/* The pages of a CPU, a file from its begin. */
 struct ks_dat_cpu {
-	int fd;			/* the pages of a CPU, from the file's begin */
+	int fd;
+	char *path;		/* to be opened when its turn comes; NULL: @fd is open */
 	u64 bytes;
+	bool spool;		/* nobody wants what has been copied: the disk gets the room back */
 };
 
 struct ks_dat_buffer {
@@ -18,10 +21,12 @@ struct ks_dat_buffer {
 };
 
 /*
- * Its two parts: what this boot's formats are, and the pages. @systems: of which events the formats
- * are kept, ends in NULL. @name is for what goes wrong.
+ * Its three parts: what this boot's formats are, the names of tasks until now, and the pages.
+ * @systems: of which events the formats are kept besides those of "ftrace", ends in NULL. @name is
+ * for what goes wrong.
  */
 void ks_dat_head(FILE *f, const char *name, const char *const *systems);
+void ks_dat_tasks(FILE *f, const char *name);
 void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer *buffers,
 		 int nr_buffers);
 
