@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# description: ten times as many threads, open steps, windows, events cost `kstall why` at most twelve times as much
+# timeout: 900
+# requires: python3
+# once: it does not ask the kernel
+. ../../lib.sh
+engine=../../../kstall/engine_test
+[ -x $engine ] || skip_all "kstall is not built: its libraries are missing"
+
+work=$(mktemp -d)
+at_exit rm -rf "$work"
+
+# cost OPTIONS: microseconds of processor time, which the guest counts in instructions, and KiB of memory
+cost() {
+	python3 -c 'import resource, subprocess, sys
+with open(sys.argv[1]) as f:
+    subprocess.run(sys.argv[2:], stdin=f, stdout=subprocess.DEVNULL, check=True)
+u = resource.getrusage(resource.RUSAGE_CHILDREN)
+print(round((u.ru_utime + u.ru_stime) * 1000000), u.ru_maxrss)' "$work/stream" $engine "$1"
+}
+
+# ten KIND N OPTIONS
+ten() {
+	local few many kib_few kib_many
+	python3 load.py "$1" $(($2 / 10)) >"$work/stream"
+	read -r few kib_few < <(cost "$3")
+	python3 load.py "$1" "$2" >"$work/stream"
+	read -r many kib_many < <(cost "$3")
+	echo "# $1: $(($2 / 10)) take $((few / 1000)) ms and $kib_few KiB, $2 take $((many / 1000)) ms and $kib_many KiB"
+	t_range "$2 $1 cost at most 12 times as much as a tenth (percent)" $((100 * many / few)) 1 1200
+}
+
+plan 7
+ten threads 10000 marker
+ten steps 8000 marker
+ten events 1000000 marker
+ten windows 100000 every=10us
+ten faults 100000 marker
+ten fences 100000 marker
+ten quotas 100000 marker
