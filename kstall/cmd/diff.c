@@ -8,8 +8,8 @@
 #include "base/json.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "cmd/report.h"
-#include "trace/source.h"
 
 struct side {
 	const char *name;
@@ -41,39 +41,34 @@ static void add_step(struct ks_engine *e, struct ks_step *s)
 	ks_step_free(s);
 }
 
-static bool read_side(struct side *side, struct ks_options *o)
+/* Returns whether there were markers. */
+static bool read_side(struct side *side, const struct ks_options *o)
 {
 	struct ks_engine *e = ks_alloc(sizeof(*e));
-	struct ks_file *f = ks_file_open(side->name);
-	bool again;
+	bool markers;
 
-	e->by = o->by;
-	e->every = o->every;
-	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
+	ks_parts_free(&side->parts);
+	*side = (struct side){ .name = side->name };
 	e->step_done = add_step;
 	e->priv = side;
-	ks_file_run(f, e);
-	ks_file_close(f);
-	again = o->by == KS_BY_AUTO && !e->markers;
+	ks_recording_read(e, o, side->name);
+	markers = e->markers;
 	ks_engine_free(e);
 	free(e);
-	return again;
+	return markers;
 }
 
-/* Both with the same kind of steps: windows, if one of them has no markers. */
+/* Both with the same kind of steps, which the poorer one of them has. */
 static void read_both(struct side *sides, struct ks_options *o)
 {
-	bool none[2] = { read_side(&sides[0], o), read_side(&sides[1], o) };
+	const struct side *poorer;
+	bool markers;
 
-	if (!none[0] && !none[1])
-		return;
-	o->by = KS_BY_EVERY;
-	o->every = NSEC;
-	for (int i = 0; i < 2; i++) {
-		ks_parts_free(&sides[i].parts);
-		sides[i] = (struct side){ .name = sides[i].name };
-		read_side(&sides[i], o);
-	}
+	do {
+		markers = read_side(&sides[0], o);
+		markers &= read_side(&sides[1], o);
+		poorer = &sides[sides[0].r.count + sides[0].inexact > sides[1].r.count + sides[1].inexact];
+	} while (ks_recording_again(o, markers, poorer->r.count + poorer->inexact, poorer->name));
 }
 
 static double mean(const struct side *s, u64 ns)
@@ -81,9 +76,11 @@ static double mean(const struct side *s, u64 ns)
 	return s->r.count ? (double)ns / s->r.count : 0;
 }
 
-static size_t changes(struct side *sides, struct change *c)
+/* Returns how many; the caller frees them. */
+static size_t changes(struct side *sides, struct change **list)
 {
-	size_t n = 0;
+	struct change *c = NULL;
+	size_t n = 0, room = 0;
 
 	for (int i = 1; i >= 0; i--) {
 		struct ks_parts sum;
@@ -95,12 +92,15 @@ static size_t changes(struct side *sides, struct change *c)
 
 			while (j < n && !ks_same_name(&c[j].what, w))
 				j++;
-			if (j == n)
+			if (j == n) {
+				c = ks_grow(c, &room, n + 1, sizeof(*c));
 				c[n++] = (struct change){ *w, 0 };
+			}
 			c[j].ns += (i ? 1 : -1) * mean(&sides[i], sum.part[p].ns);
 		}
 		ks_parts_free(&sum);
 	}
+	*list = c;
 	return n;
 }
 
@@ -177,8 +177,8 @@ struct diff {
 
 static int diff(void *arg)
 {
-	static struct change c[2 * KS_MAX_PARTS];
 	struct diff *d = arg;
+	struct change *c;
 	double whole;
 	size_t n;
 
@@ -187,14 +187,16 @@ static int diff(void *arg)
 		if (!d->sides[i].r.count)
 			ks_die("%s has no exact step to compare", d->sides[i].name);
 	}
-	n = changes(d->sides, c);
-	qsort(c, n, sizeof(*c), larger);
+	n = changes(d->sides, &c);
+	if (n)
+		qsort(c, n, sizeof(*c), larger);
 	whole = mean(&d->sides[1], d->sides[1].r.duration) -
 		mean(&d->sides[0], d->sides[0].r.duration);
 	if (d->o.json)
 		print_json(d->sides, c, n, whole);
 	else
 		print_text(d->sides, c, n, whole);
+	free(c);
 	return 0;
 }
 

@@ -10,6 +10,7 @@ struct ks_options {
 	struct ks_target target;
 	enum ks_steps_by by;
 	const char *step;	/* as given */
+	bool unasked;		/* steps that nobody has chosen */
 	u64 every, time;
 	const char *input, *output;
 	size_t slowest, snapshot;

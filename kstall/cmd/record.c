@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
 #include "engine/event.h"
 #include "recorder/recorder.h"
 #include "trace/datfile.h"
@@ -34,49 +34,6 @@ struct recording {
 	int reserve;
 	bool full;
 };
-
-/* The recording, under a name of its own until it is whole; NULL: a device is written in place. */
-static char *unfinished;
-
-static void remove_unfinished(void)
-{
-	if (unfinished)
-		unlink(unfinished);
-}
-
-/* Before anything is recorded: what is wrong with the name must not be found at the end. */
-static FILE *open_output(const char *output)
-{
-	struct stat st;
-	FILE *f;
-	int fd;
-
-	if (!stat(output, &st) && !S_ISREG(st.st_mode)) {
-		f = fopen(output, "w");
-	} else {
-		size_t size = strlen(output) + sizeof(".XXXXXX");
-
-		unfinished = ks_fmt(ks_alloc(size), size, "%s.XXXXXX", output);
-		fd = mkostemp(unfinished, O_CLOEXEC);
-		if (fd < 0)
-			unfinished = NULL;
-		atexit(remove_unfinished);
-		f = fd < 0 ? NULL : fdopen(fd, "w");
-	}
-	if (!f)
-		ks_die("%s: %s", output, strerror(errno));
-	return f;
-}
-
-static void close_output(FILE *f, const char *output)
-{
-	char *path = realpath(output, NULL);	/* a link stays one */
-
-	if (fclose(f) || (unfinished && rename(unfinished, path ? path : output)))
-		ks_die("%s: %s", output, strerror(errno));
-	unfinished = NULL;
-	free(path);
-}
 
 /* Beside the file that it becomes, so that there is room; it has no name, so nothing stays. */
 static int temporary(const char *output)
@@ -254,7 +211,7 @@ static void write_output(struct recording *r)
 	put_last(r);
 	ks_dat_tasks(r->f, r->output);
 	ks_dat_body(r->f, r->output, r->s.cpus, buffers, KS_BUFFERS);
-	close_output(r->f, r->output);
+	ks_output_close(r->f, r->output);
 }
 
 static int finish(struct recording *r)
@@ -281,7 +238,7 @@ static void prepare(struct recording *r, const struct ks_options *o)
 {
 	memset(r, 0, sizeof(*r));
 	r->output = o->output;
-	r->f = open_output(o->output);
+	r->f = ks_output_open(o->output, 0600);
 	/* the buffer, the temporary file, libtracefs' pipe */
 	ks_session_prepare(&r->s, &o->target, 4);
 	reserve_room(r);

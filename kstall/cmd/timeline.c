@@ -7,8 +7,9 @@
 #include "base/child.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/output.h"
+#include "cmd/recording.h"
 #include "trace/pftrace.h"
-#include "trace/source.h"
 
 /* Requests of a disk overlap, slices of a track must not: as many lanes as it takes. */
 #define MAX_LANES 32
@@ -104,23 +105,26 @@ static void step_done(struct ks_engine *e, struct ks_step *s)
 	ks_step_free(s);
 }
 
+struct job {
+	struct ks_options o;
+	FILE *out;
+};
+
 static int timeline(void *arg)
 {
+	struct job *job = arg;
+	struct ks_options *o = &job->o;
 	struct ks_engine *e = ks_alloc(sizeof(*e));
-	struct ks_options *o = arg;
-	struct ks_file *f = ks_file_open(o->input);
-	struct timeline tl = { .out = ks_pftrace_open(o->output) };
+	struct timeline tl = { .out = ks_pftrace_new(job->out, o->output) };
 
-	e->by = KS_BY_AUTO;
-	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
 	e->step_done = step_done;
 	e->segment = segment;
 	e->elsewhere = elsewhere;
 	e->counted = counted;
 	e->priv = &tl;
-	ks_file_run(f, e);
-	ks_file_close(f);
-	ks_pftrace_close(tl.out);
+	ks_recording_read(e, o, o->input);
+	ks_pftrace_free(tl.out);
+	ks_output_close(job->out, o->output);
 	printf("%s: %llu slices of threads, %zu other tracks; open it in https://ui.perfetto.dev\n",
 	       o->output, (unsigned long long)tl.slices, tl.nr);
 	ks_engine_free(e);
@@ -131,11 +135,12 @@ static int timeline(void *arg)
 
 int ks_cmd_timeline(int argc, char **argv)
 {
-	struct ks_options o = { .output = "out.pftrace" };
-	int first = ks_options(&o, argc, argv, "pco");
+	struct job job = { .o = { .output = "out.pftrace" } };
+	struct ks_options *o = &job.o;
+	int first = ks_options(o, argc, argv, "pco");
 
 	if (argc - first > 1 && !strcmp(argv[first + 1], "-o") && argc - first == 3) {
-		o.output = argv[first + 2];
+		o->output = argv[first + 2];
 		argc -= 2;
 	}
 	if (argc - first != 1) {
@@ -143,6 +148,8 @@ int ks_cmd_timeline(int argc, char **argv)
 		      stderr);
 		return 2;
 	}
-	o.input = argv[first];
-	return ks_in_child(o.input, timeline, &o);
+	o->input = argv[first];
+	/* Here, so that it is removed if the child crashes. */
+	job.out = ks_output_open(o->output, 0666);
+	return ks_in_child(o->input, timeline, &job);
 }

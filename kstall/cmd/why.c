@@ -9,19 +9,17 @@
 #include "base/child.h"
 #include "cmd/command.h"
 #include "cmd/options.h"
+#include "cmd/recording.h"
 #include "cmd/report.h"
 #include "recorder/recorder.h"
 #include "trace/live.h"
-#include "trace/source.h"
 
-/* Without --step and --every: markers, and if there were none, seconds. */
 static void prepare(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
 {
 	memset(e, 0, sizeof(*e));
 	memset(r, 0, sizeof(*r));
 	e->by = o->by;
 	e->every = o->every;
-	e->scope = (struct ks_scope){ o->target.pids, o->target.nr_pids, o->target.comm };
 	e->step_done = ks_report_step;
 	e->priv = r;
 	r->keep = o->json ? 0 : o->slowest;
@@ -41,28 +39,18 @@ static void print(struct ks_report *r, struct ks_engine *e, const struct ks_opti
 	ks_engine_free(e);
 }
 
-static void run_file(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
-{
-	struct ks_file *f = ks_file_open(o->input);
-
-	prepare(e, r, o);
-	ks_file_run(f, e);
-	r->bad = ks_file_bad(f);
-	ks_file_close(f);
-}
-
 static int why_file(struct ks_options *o)
 {
 	struct ks_engine *e = ks_alloc(sizeof(*e));
 	struct ks_report r;
 
-	run_file(e, &r, o);
-	if (o->by == KS_BY_AUTO && !e->markers) {
+	prepare(e, &r, o);
+	r.bad = ks_recording_read(e, o, o->input);
+	while (ks_recording_again(o, e->markers, r.count, o->input)) {
 		ks_report_reset(&r);
 		ks_engine_free(e);
-		o->by = KS_BY_EVERY;
-		o->every = NSEC;
-		run_file(e, &r, o);
+		prepare(e, &r, o);
+		r.bad = ks_recording_read(e, o, o->input);
 	}
 	print(&r, e, o);
 	free(e);
@@ -183,7 +171,6 @@ static int why_live(struct ks_options *o)
 		o->every = NSEC;
 	}
 	prepare(e, &r, o);
-	e->scope = (struct ks_scope){ 0 };	/* the kernel has seen to it */
 	e->live = true;
 	e->step_done = stream_step;
 	ks_session_prepare(&s, &o->target, 1);
@@ -206,6 +193,8 @@ int ks_cmd_why(int argc, char **argv)
 
 	if (first < argc)
 		o.target.command = argv + first;
+	if (o.target.command && ks_is_recording(o.target.command[0]))
+		ks_die("why: %s is a recording, no command: did you mean -i %s", o.target.command[0], o.target.command[0]);
 	if (o.input && o.snapshot)
 		ks_die("why -i: --snapshot is of what goes on now");
 	if (o.input && (o.target.command || o.target.cgroup))

@@ -473,28 +473,28 @@ struct mark {
 	const char *attributes;
 };
 
-/* "ID", "ID end" or "ID begin ATTRIBUTES"; false: it is no such line. */
+/*
+ * "ID", "ID end" or "ID begin ATTRIBUTES"; false: it is no such line. A probe fetches memory up to a NUL, so
+ * behind the line may be anything.
+ */
 static bool parse_mark(struct mark *m, const char *kind, const char *text)
 {
-	size_t len = strcspn(text, " \t\r\n"), word;
+	const size_t end = strcspn(text, "\r\n"), len = strcspn(text, " \t\r\n");
+	size_t at = len + strspn(text + len, " \t"), word = strcspn(text + at, " \t\r\n");
 	char raw[sizeof(m->id)];
 
-	m->kind = strcmp(kind, "nccl") ? "step" : "nccl";
-	if (!len || len >= sizeof(m->id))
+	if (!len || len >= sizeof(m->id) || word >= sizeof(m->what))
 		return false;
+	m->kind = strcmp(kind, "nccl") ? "step" : "nccl";
 	ks_fmt(raw, sizeof(raw), "%.*s", (int)len, text);
 	ks_printable(m->id, sizeof(m->id), raw);
-	text += len;
-	text += strspn(text, " \t");
-	word = strcspn(text, " \t\r\n");
-	if (word >= sizeof(m->what))
-		return false;
-	ks_fmt(m->what, sizeof(m->what), "%.*s", (int)word, text);
-	m->attributes = text[word] == ' ' ? text + word + 1 : text + word;
+	ks_fmt(m->what, sizeof(m->what), "%.*s", (int)word, text + at);
+	at += word;
+	at += strspn(text + at, " \t");
+	m->attributes = text + at;
 	if (!strcmp(m->what, "begin"))
 		return true;
-	return (!strcmp(m->what, "end") || (!word && !strcmp(kind, "step"))) &&
-	       !text[word + strspn(text + word, " \t\r\n")];
+	return at == end && (!strcmp(m->what, "end") || (!word && !strcmp(m->kind, "step")));
 }
 
 static bool is_wanted(const struct ks_engine *e, const char *kind)

@@ -14,22 +14,18 @@ struct ks_pftrace {
 	bool begun;
 };
 
-struct ks_pftrace *ks_pftrace_open(const char *name)
+struct ks_pftrace *ks_pftrace_new(FILE *f, const char *name)
 {
 	struct ks_pftrace *p = ks_alloc(sizeof(*p));
 
 	p->name = name;
-	p->f = fopen(name, "w");
-	if (!p->f)
-		ks_die("%s: %s", name, strerror(errno));
+	p->f = f;
 	p->next = 1ULL << 40;	/* below are threads and processes */
 	return p;
 }
 
-void ks_pftrace_close(struct ks_pftrace *p)
+void ks_pftrace_free(struct ks_pftrace *p)
 {
-	if (fclose(p->f))
-		ks_die("%s: %s", p->name, strerror(errno));
 	free(p);
 }
 

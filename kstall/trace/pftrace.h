@@ -3,12 +3,15 @@
 #ifndef KSTALL_PFTRACE_H
 #define KSTALL_PFTRACE_H
 
+#include <stdio.h>
+
 #include "base/util.h"
 
 struct ks_pftrace;
 
-struct ks_pftrace *ks_pftrace_open(const char *name);
-void ks_pftrace_close(struct ks_pftrace *p);
+/* Into @f, which @name is for error messages of. */
+struct ks_pftrace *ks_pftrace_new(FILE *f, const char *name);
+void ks_pftrace_free(struct ks_pftrace *p);
 
 /* Tracks: of a thread (and its process), one with a name, one that counts. Told once each. */
 u64 ks_pftrace_thread(struct ks_pftrace *p, int pid, int tid, const char *comm);
