@@ -224,7 +224,7 @@ void ks_file_run(struct ks_file *f, struct ks_engine *e)
 
 	f->started = f->shown = ks_mono_ns();
 	e->other_clock = strcmp(f->clock, "mono") != 0;
-	e->foreign_calls = foreign != NULL;
+	e->foreign_calls = !!foreign;
 	f->merge.lost = on_lost;
 	f->merge.priv = e;
 	for (int i = 0; i < f->nr_streams; i++)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """fuzz.py N FILE COMMAND...: runs the command on N spoilt copies of the file, "{}" in it stands for the copy
 
-It has to end with 0, or with 1 and one line that says what is wrong; a file that was cut short is
-never right. Prints a line for each that did otherwise, and leaves the copy as FILE.bad.
+It has to end with 0, or with 1 and one line that says what is wrong, beside what the library says of mmap(); a file that was cut
+short is never right. Prints a line for each that did otherwise, and leaves the copy as FILE.bad.
 The same N and FILE spoil it the same way.
 
 A command built with AddressSanitizer must not touch what is not its own: what that reports of
@@ -16,7 +16,8 @@ import shutil
 import subprocess
 import sys
 
-HEAD = 4096  # where most of the structure is
+HEAD = 4096     # where most of the structure is
+BODY = b"options  "     # what follows the formats: options, tables of pages, pages
 INTERESTING = (b"\0", b"\xff", b"\x7f", b"\x80", b"\xff" * 4, b"\0" * 8, b"\xff" * 8, b"\x7f" + b"\xff" * 7)
 
 
@@ -26,9 +27,11 @@ def cut(data, rnd, i):
 
 
 def overwrite(data, rnd, i):
+    body = max(data.find(BODY), 0)
     data = bytearray(data)
     for _ in range(rnd.choice((1, 2, 8, 64))):
-        at = rnd.randrange(min(len(data), HEAD) if rnd.random() < 0.3 else len(data))
+        at = rnd.choice((rnd.randrange(min(len(data), HEAD)), rnd.randrange(body, min(len(data), body + HEAD)),
+                         rnd.randrange(body, len(data)), rnd.randrange(len(data))))
         new = rnd.choice(INTERESTING) if rnd.random() < 0.5 else bytes([rnd.randrange(256)])
         data[at:at + len(new)] = new
     return bytes(data)
@@ -70,7 +73,8 @@ def main():
             f.write(spoilt)
         try:
             r = subprocess.run([a.replace("{}", copy) for a in command], capture_output=True, timeout=600, env=env)
-            lines = [l for l in r.stderr.decode(errors="replace").strip().splitlines() if not l.startswith("AddressSanitizer:")]
+            lines = [l for l in r.stderr.decode(errors="replace").strip().splitlines() 
+                     if not l.startswith(("AddressSanitizer:", "mmap: ", "Can not mmap file"))]
             why = f"exit {r.returncode}: {lines[:3]}"
             refused += r.returncode == 1
             wrong = reports(log)

@@ -1,20 +1,44 @@
 #!/usr/bin/env bash
 # description: recordings that were cut short or spoilt are refused with one line, or read, whatever that does to the libraries
 # timeout: 500
+# host: it reads recordings that the test writes
+# tier1: 6.12
+# once: it does not ask the kernel
 # requires: python3
 . ../../lib.sh
-plan 6
+plan 14
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
-kstall=../../../kstall/kstall
-[ -x $kstall ] || skip_all "kstall is not built here"
-load mm_migrate_trace
-t_ok "a recording" $kstall record -o "$work/trace.dat" -b 64 --step marker -- ./trainer 3 pipe,hog
-t_ok "why reads it" $kstall why -i "$work/trace.dat" --json
-t_eq "a file that is none" "$(head -c 5000 /dev/zero >"$work/zero"; $kstall why -i "$work/zero" 2>"$work/err"; echo "$? $(wc -l <"$work/err")")" "1 1"
-t_eq "why: spoilt ones" "$(./fuzz.py "$(at_length 80 12)" "$work/trace.dat" $kstall why -i '{}' --json)" ""
+kstall=$PWD/../../../kstall/kstall golden=$PWD/../golden watched=$PWD/asan/kstall fuzz=$PWD/fuzz.py
+[ -x "$kstall" ] || skip_all "kstall is not built here"
 # with what notices each access outside of its memory
-[ -x asan/kstall ] || bail "no asan/kstall"
-t_eq "why, watched: spoilt ones" "$(./fuzz.py "$(at_length 60 8)" "$work/trace.dat" asan/kstall why -i '{}' --json)" ""
-t_eq "diff, watched: spoilt ones" "$(./fuzz.py "$(at_length 20 4)" "$work/trace.dat" asan/kstall diff "$work/trace.dat" '{}')" ""
+[ -x "$watched" ] || bail "no asan/kstall"
+cd "$work" || exit
+
+# make NAME TEXT OPTION…
+make() {
+	local name=$1 text=$2
+	shift 2
+	python3 "$golden/mkdat.py" "$@" "$golden/$text.txt" || bail "no recording $name"
+	mv "$text.dat" "$name.dat"
+}
+make plain layers
+make session windows --session all-first
+make other calls --big --long 8 --clock boot --uname "Linux node 6.1.0 ppc64"
+
+# spoilt DESC N NAME command…
+spoilt() {
+	local desc=$1 n=$2 name=$3
+	shift 3
+	t_eq "$desc: $name" "$("$fuzz" "$n" "$name.dat" "$@" 2>refused)" ""
+}
+
+t_eq "a file that is none" "$(head -c 5000 /dev/zero >zero; "$kstall" why -i zero 2>err; echo "$? $(wc -l <err)")" "1 1"
+for name in plain session other; do
+	t_ok "why reads it: $name" "$kstall" why -i $name.dat --json
+	spoilt "why" "$(at_length 60 20)" $name "$kstall" why -i '{}' --json
+	spoilt "why, watched" "$(at_length 24 8)" $name "$watched" why -i '{}' --step all
+	spoilt "timeline, watched" "$(at_length 12 4)" $name "$watched" timeline -o out '{}'
+done
+t_eq "no timeline is left half-written" "$(find . -name 'out.*')" ""
