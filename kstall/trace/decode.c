@@ -16,7 +16,7 @@ struct field {
 struct kind {
 	const struct ks_type *type;
 	struct field field[KS_MAX_FIELDS];
-	const char *lacks;	/* a field; then the event is not read */
+	const char *lacks;	/* the first field that the format has not */
 	u64 seen;
 };
 
@@ -73,14 +73,17 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 	if (!te || te->id <= 0 || te->id > MAX_ID)
 		return;
 	k->type = type;
+	d->by_id[te->id] = n + 1;
 	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++) {
 		find_named(&k->field[i], te, type->fields[i]);
-		if (!k->field[i].here && !k->lacks)
+		if (k->field[i].here)
+			continue;
+		if (!k->lacks)
 			k->lacks = type->fields[i];
+		/* A 0 for what another version calls otherwise would be a wrong answer, but for a call's arguments. */
+		if (!strchr(type->fields[i], '['))
+			d->by_id[te->id] = 0;
 	}
-	/* A 0 for what another version calls otherwise would be a wrong answer. */
-	if (!k->lacks)
-		d->by_id[te->id] = n + 1;
 	if (!d->id.here) {
 		find_field(&d->id, tep_find_common_field(te, "common_type"));
 		find_field(&d->flags, tep_find_common_field(te, "common_flags"));

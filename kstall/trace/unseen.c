@@ -76,16 +76,14 @@ static bool has_system(const struct ks_decoder *d, const char *system)
 /* An event that is rare may not have happened: only its format says whether it was recorded. */
 static void unseen_modules(struct ks_engine *e, const struct ks_decoder *d)
 {
-	char why[160];
-
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		const struct ks_type *t = &ks_types[i];
 		const char *layer = ks_module_layer(t->system);
 
 		if (!layer || ks_decoder_has(d, t))
 			continue;
-		ks_fmt(why, sizeof(why), "the recording has no %s", t->name);
-		ks_engine_unseen(e, layer, t->name, has_system(d, t->system) ? why : "not recorded");
+		ks_engine_unseen(e, layer, t->name,
+				 has_system(d, t->system) ? "some events were not recorded" : "not recorded");
 	}
 }
 

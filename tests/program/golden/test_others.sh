@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 46
+plan 47
 
 dat() { python3 "$here/mkdat.py" "$@" || bail "no recording: $*"; }
 why() { "$KSTALL" why "$@"; }
@@ -100,7 +100,7 @@ same "layers that cannot be had" "$(unseen windows.dat --step all | grep -vE '^(
 cpu sched_waking: the recording has no sched_waking: the time from a wake-up to the CPU is in blocked
 kernel sys_enter: the recording has no sys_enter: system calls have no names, on_cpu is all user
 quota throttle: not recorded: it is in cpu
-rdma ib_mr_reg: the recording has no ib_mr_reg"
+rdma ib_mr_reg: some events were not recorded"
 same "... and whole modules" "$(unseen windows.dat --step all | grep -E '^(gpu|io_uring|memory|iommu) ' | sed 's/ .*:/:/' | sort -u)" \
 	"gpu: not recorded
 io_uring: not recorded
@@ -116,6 +116,9 @@ dat --rename dma_fence_wait.wait_ns=waited_ns "$here/layers.txt"
 same "a field of another name: the event is not seen, and that is said" "$(unseen layers.dat | grep field)" \
 	"gpu dma_fence_wait: dma_fence_wait has no field wait_ns"
 same "... its time is left to the system call" "$(why --json -i layers.dat | stated --json | grep -c ' fence: ')" 0
+dat --rename sys_enter.args=arguments "$here/layers.txt"
+same "... but a call without arguments has its name" "$(unseen layers.dat | grep field) $(names layers.dat | grep -c migrate_pages)" \
+	"kernel sys_enter: sys_enter has no field args[0] 1"
 dat "$here/layers.txt"
 same "kstall record has said it itself" "$(unseen layers.dat)" "$(unseen native.dat)"
 
