@@ -7,7 +7,7 @@
 . ./lib.sh
 plan 47
 
-dat() { python3 "$here/mkdat.py" "$@" || bail "no recording: $*"; }
+dat() { python3 "$here/mkdat.py" --session all-first "$@" || bail "no recording: $*"; }
 why() { "$KSTALL" why "$@"; }
 answer() { why --json "$@" | without_count; }
 here_is() { echo "Linux node 6.12.1 $1"; }
@@ -49,7 +49,9 @@ kernel: system call 16
 kernel: system call 256
 kernel: system call 35
 kernel: system call 74
+unexplained: io_uring_enter
 unexplained: system call 0
+unexplained: system call 1
 unexplained: system call 35"
 same "... nor has an ioctl a meaning" "$(why --json -i calls.dat | grep -cE '"layer": "(nvidia|uvm|kfd|uverbs)"')" 0
 dat --big "$here/calls.txt"
@@ -60,7 +62,7 @@ same "a byte order of its own says that it is another" "$(unseen calls.dat)" "${
 # Of fences and requests only what needs no time of CLOCK_MONOTONIC.
 without_phases() {
 	stated "$here/layers.txt" | sed -E 's/fence: (behind|dependency|ring|hw_queue|running|done)$/fence: wait/
-		s/io_uring: (queue|worker|exec)$/io_uring: wait/' |
+		s/io_uring: (queue|worker|exec)$/unexplained: io_uring_enter/' |
 		awk '{ key = $1 " " $2; for (i = 4; i <= NF; i++) key = key " " $i; ns[key] += $3 } END { for (k in ns) print k, ns[k] }' | sort
 }
 by_key() { awk '{ key = $1 " " $2; for (i = 4; i <= NF; i++) key = key " " $i; print key, $3 }' | sort; }
