@@ -4,7 +4,7 @@
 # timeout: 400
 # requires: python3 trace-cmd
 . ./lib.sh
-plan 41
+plan 42
 
 # --- the configuration file ---
 
@@ -67,6 +67,13 @@ for _ in 1 2 3 4; do recorder snapshot >/dev/null; done
 t_eq "so many copies are kept" "$(copies snapshot- | grep -c .)" 3
 head -c 5000 "$work/saved/trace.dat" >"$work/half"
 t_eq "half a copy is no copy" "$(recorder show "$work/half" 2>&1)" "kstall: $work/half: not a copy of the recorder's, or not all of it"
+part=$work/state/.part.many.dat
+mkdir "$part"
+echo head >"$part/head"
+echo cpus 40 >"$part/about"
+for c in {0..39}; do head -c 4096 "$KSTALL" >"$part/kstall-slow@$c"; done
+(ulimit -n 20; recorder snapshot) >/dev/null 2>"$work/err"
+t_range "40 CPUs' pages of one that was killed, and few open files" "$(cat "$work/err")$(stat -c %s "$work/state/many.dat")" $((40 * 4096)) $((50 * 4096))
 
 # --- 1,000 events around a threshold ---
 

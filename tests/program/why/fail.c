@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * LD_PRELOAD for kstall: what does not happen on a test's machine. KS_FAIL="NAME ERRNO": enabling the event
+ * NAME, appending to the file NAME of tracefs, or the call NAME (pwrite) fails. KS_CPUS, KS_PAGES: so many CPUs
+ * are online, so many pages of memory there are. KS_LOG: a file that gets a line "NAME" for each append.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <tracefs.h>
+
+static int fails(const char *name)
+{
+	const char *fail = getenv("KS_FAIL");
+	size_t n = strlen(name);
+
+	if (!fail || strncmp(fail, name, n) || fail[n] != ' ')
+		return 0;
+	errno = atoi(fail + n);
+	return 1;
+}
+
+static void note(const char *name)
+{
+	const char *log = getenv("KS_LOG");
+	FILE *f = log ? fopen(log, "a") : NULL;
+
+	if (!f)
+		return;
+	fprintf(f, "%s\n", name);
+	fclose(f);
+}
+
+int tracefs_event_file_write(struct tracefs_instance *in, const char *system, const char *event,
+			     const char *file, const char *str)
+{
+	int (*real)(struct tracefs_instance *, const char *, const char *, const char *, const char *) =
+		dlsym(RTLD_NEXT, __func__);
+
+	return !strcmp(file, "enable") && fails(event) ? -1 : real(in, system, event, file, str);
+}
+
+int tracefs_instance_file_append(struct tracefs_instance *in, const char *file, const char *str)
+{
+	int (*real)(struct tracefs_instance *, const char *, const char *) = dlsym(RTLD_NEXT, __func__);
+
+	note(file);
+	return fails(file) ? -1 : real(in, file, str);
+}
+
+ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
+{
+	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, __func__);
+
+	return fails(__func__) ? -1 : real(fd, buf, n, at);
+}
+
+long sysconf(int name)
+{
+	long (*real)(int) = dlsym(RTLD_NEXT, __func__);
+	const char *v = name == _SC_NPROCESSORS_ONLN ? getenv("KS_CPUS")
+			: name == _SC_PHYS_PAGES     ? getenv("KS_PAGES")
+						     : NULL;
+
+	return v ? atol(v) : real(name);
+}
