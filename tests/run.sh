@@ -155,7 +155,7 @@ without() {
 # trace_trigger_soft_disabled() (linux/trace_events.h) reads 8 bytes of flags that the kernel sets meanwhile.
 without_known() {
 	if [ -n "$lost" ]; then cat; else sed -E '/kmemleak: [0-9]+ new/d'; fi |
-		without 'WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error' '</TASK>' "$known" |
+		without 'WARNING: possible (circular|recursive) locking|allocation fail|vmalloc error|failed to allocate ring buffer' '</TASK>' "$known" |
 		without 'BUG: KCSAN:' '======$' '(trace_event_raw_event|perf_trace)_.*at unknown origin, with read to [^ ]* of 8 bytes'
 }
 
