@@ -55,7 +55,7 @@ int tracefs_instance_file_append(struct tracefs_instance *in, const char *file, 
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 {
-	ssize_t (*real)(int, const void *, size_t, off_t) = dlsym(RTLD_NEXT, __func__);
+	ssize_t (*real)(int fd, const void *buf, size_t n, off_t at) = dlsym(RTLD_NEXT, __func__);
 
 	return fails(__func__) ? -1 : real(fd, buf, n, at);
 }

@@ -55,7 +55,7 @@ t_eq "... by one write" "$(grep -c set_event_pid log)" 1
 kill -INT $kstall
 wait $kstall
 t_eq "... and that is all" "$? $(cat threads.err)" "0 "
-KS_FAIL="set_event_pid 12" LD_PRELOAD=$fail "$KSTALL" record -o no.dat -p $threads 2>no.err
+KS_FAIL="set_event_pid 12" LD_PRELOAD=$fail "$KSTALL" record -o no.dat --time 1s -p $threads 2>no.err
 t_eq "... a write that fails is said" "$? $(cat no.err) $(ls no.dat* 2>/dev/null)" "1 kstall: set_event_pid: Cannot allocate memory "
 
 # --- an event that cannot be enabled ---
