@@ -55,9 +55,11 @@ int tracefs_instance_file_append(struct tracefs_instance *in, const char *file, 
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 {
-	ssize_t (*real)(int fd, const void *buf, size_t n, off_t at) = dlsym(RTLD_NEXT, __func__);
+	__typeof__(pwrite) *real = dlsym(RTLD_NEXT, __func__);
 
-	return fails(__func__) ? -1 : real(fd, buf, n, at);
+	if (fails("pwrite"))
+		return -1;
+	return real(fd, buf, n, at);
 }
 
 long sysconf(int name)
