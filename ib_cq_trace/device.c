@@ -183,6 +183,17 @@ bool iq_devices_update(bool wanted)
 	return news;
 }
 
+static const char *iq_sweep_state(const struct iq_sweep *sweep)
+{
+	if (!sweep->stats)
+		return "no-counters";
+	if (!iq_may_ask())
+		return "off";
+	if (!sweep->wanted)
+		return "idle";
+	return sweep->sweeping ? "sweeping" : "watching";
+}
+
 /* Status file. */
 void iq_show_devices(struct seq_file *m)
 {
@@ -193,11 +204,9 @@ void iq_show_devices(struct seq_file *m)
 	list_for_each_entry(dev, &iq_devices, node) {
 		const struct iq_sweep *s = &dev->sweep;
 
-		seq_printf(m, "sweep %s state=%s sweeps=%llu asked=%llu left=%u cut=%llu busy_ns=%llu\n",
-			   dev_name(&s->ibdev->dev),
-			   !s->stats ? "no-counters" : !s->wanted ? "idle" :
-			   s->sweeping ? "sweeping" : "watching",
-			   s->sweeps, s->asked, s->sweeping ? s->left : 0, s->cut, s->busy_ns);
+		seq_printf(m, "sweep %s state=%s sweeps=%llu asked=%llu left=%u cut=%llu busy_ns=%llu round_ns=%llu\n",
+			   dev_name(&s->ibdev->dev), iq_sweep_state(s), s->sweeps, s->asked,
+			   s->sweeping ? s->left : 0, s->cut, s->busy_ns, s->round_ns);
 		nr++;
 	}
 	list_for_each_entry(dev, &iq_devices, node) {
@@ -208,6 +217,8 @@ void iq_show_devices(struct seq_file *m)
 			   "completions, events, states, registrations" :
 			   "events, states, registrations");
 	}
+	if (!iq_may_ask())
+		seq_puts(m, "reach ib_qp_error does not look for queue pairs that failed unseen: this kernel may free one while it is asked (CVE-2026-92512); if yours has the fix, load with qp_sweep_force=1\n");
 	if (!nr)
 		seq_puts(m, "reach no RDMA device\n");
 	mutex_unlock(&iq_devices_lock);
@@ -215,6 +226,7 @@ void iq_show_devices(struct seq_file *m)
 
 int iq_devices_init(void)
 {
+	iq_sweeps_init();
 	return ib_register_client(&iq_client);
 }
 

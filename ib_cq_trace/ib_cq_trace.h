@@ -5,6 +5,7 @@
 
 #include <linux/bitops.h>
 #include <linux/hash.h>
+#include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
 #include <kstall/event.h>
@@ -331,7 +332,7 @@ void iq_destroyed_qp_return(void *data, struct pt_regs *regs);
 bool iq_uverbs_qp_event_enter(void *data, struct pt_regs *regs);
 bool iq_core_qp_event_enter(void *data, struct pt_regs *regs);
 void iq_qp_fill(struct iq_qp *rec, const struct ib_qp *qp);
-bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy);
+bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool told);
 void iq_qp_error(struct ib_qp *qp, const struct iq_qp *rec, int source, int cause);
 void iq_peer_fill(struct iq_qp *rec, const union ib_gid *lgid, const struct ib_qp_attr *attr);
 struct iq_qp *iq_qp_record(const struct ib_qp *qp, struct kstall_slot *slot);
@@ -361,12 +362,17 @@ void iq_show_devices(struct seq_file *m);
  * @errors: by port, sum of those that count errors at the last look
  * @primed: there was one
  * @again: they had grown, so the next look sweeps as well
- * @index: restrack id of the next queue pair to ask; only valid if @sweeping
+ * @seen: by restrack id, what a queue pair was when it was asked
+ * @pos: where the sweep is, or the next one begins
  * @sweeping: a sweep is going on
+ * @began: @pos when it began
+ * @turned: @pos has been at the end since
  * @left: queue pairs it may still ask
  * @sweeps: begun so far
  * @asked: queue pairs asked so far
  * @cut: sweeps that ended by qp_sweep_max
+ * @round_began_ns: when @pos was 0 last
+ * @round_ns: how long it took to ask all, the last time; an answer may be so old
  * @busy_ns: time spent
  */
 struct iq_sweep {
@@ -378,17 +384,24 @@ struct iq_sweep {
 	u64 *errors;
 	bool primed;
 	bool again;
-	unsigned long index;
+	struct xarray seen;
+	u64 pos;
 	bool sweeping;
+	u64 began;
+	bool turned;
 	u32 left;
 	u64 sweeps;
 	u64 asked;
 	u64 cut;
+	u64 round_began_ns;
+	u64 round_ns;
 	u64 busy_ns;
 };
 
 /* sweep.c */
-extern unsigned int qp_sweep_max;
+extern unsigned int qp_sweep_max, qp_sweep_force;
+void iq_sweeps_init(void);
+bool iq_may_ask(void);
 int iq_sweep_init(struct iq_sweep *sweep, struct ib_device *ibdev);
 void iq_sweep_exit(struct iq_sweep *sweep);
 void iq_sweep_set(struct iq_sweep *sweep, bool wanted);

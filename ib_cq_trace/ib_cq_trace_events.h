@@ -661,8 +661,14 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * ports' counters are read; a sweep asks the device about at most 100 queue pairs a second and
  * qp_sweep_max in all (0: no sweeps). Where queue pairs are bound to counters of their own (rdma
  * statistic qp), which the port's do not contain, one sweep follows the other.
- * Reach: all queue pairs with a restrack id. What a sweep finds is up to some seconds old. The
- * sweep's counters of mlx5 are not tested on hardware.
+ * Reach: all queue pairs with a restrack id. There are sweeps only where the kernel has the fix of
+ * CVE-2026-92512, as 6.1.188, 6.12.110 and 7.2.12 have: others may free a queue pair while it is
+ * asked. For a vendor's kernel that has it in another way there is qp_sweep_force=1. What a sweep
+ * finds has failed up to 2 s before, and 1 s more for each 100 queue pairs of the device. Of more
+ * than qp_sweep_max the next sweep, when errors are counted again, goes on where this one ended;
+ * the status file says how long it took to ask all (round_ns). Those beyond max_qps are told
+ * without their peer, and again if a sweep finds what source=modify or event has told. The sweep's
+ * counters of mlx5 are not tested on hardware.
  */
 KSTALL_TRACE_EVENT(ib_qp_error,
 	TP_PROTO(u64 age_ns, u32 qp_num, u32 count, int source, const struct kstall_ib_qp *q),

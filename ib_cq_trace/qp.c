@@ -53,7 +53,15 @@ struct iq_qp *iq_qp_record(const struct ib_qp *qp, struct kstall_slot *slot)
 	return rec;
 }
 
-/* A copy of its record; what the queue pair itself tells if there is none. */
+/* For who has no record of it: what the queue pair itself tells. */
+static void iq_qp_bare(struct iq_qp *copy, const struct ib_qp *qp)
+{
+	memset(copy, 0, sizeof(*copy));
+	copy->state = IQ_UNKNOWN;
+	iq_qp_fill(copy, qp);
+}
+
+/* A copy of its record. */
 static void iq_qp_copy(struct iq_qp *copy, const struct ib_qp *qp)
 {
 	struct kstall_slot slot;
@@ -64,27 +72,25 @@ static void iq_qp_copy(struct iq_qp *copy, const struct ib_qp *qp)
 		kstall_inflight_unlock(&slot);
 		return;
 	}
-	memset(copy, 0, sizeof(*copy));
-	copy->state = IQ_UNKNOWN;
-	iq_qp_fill(copy, qp);
+	iq_qp_bare(copy, qp);
 }
 
 /**
  * iq_qp_to_error() - its state is ERR now
  * @qp: queue pair
  * @copy: gets its record, with the state before
+ * @told: what is known of that if there is no room for a record
  *
  * Return: false if that was known.
  */
-bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy)
+bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool told)
 {
 	struct kstall_slot slot;
 	struct iq_qp *rec = iq_qp_record(qp, &slot);
 
-	/* No room for a record: rather twice than not at all. */
 	if (!rec) {
-		iq_qp_copy(copy, qp);
-		return true;
+		iq_qp_bare(copy, qp);
+		return !told;
 	}
 	*copy = *rec;
 	rec->state = IB_QPS_ERR;
@@ -153,7 +159,7 @@ void iq_modify_return(void *data, struct pt_regs *regs)
 	if ((int)regs_return_value(regs))
 		return;
 	if (call->attr->qp_state == IB_QPS_ERR) {
-		if (iq_qp_to_error(call->qp, &copy) && trace_ib_qp_error_enabled())
+		if (iq_qp_to_error(call->qp, &copy, false) && trace_ib_qp_error_enabled())
 			iq_qp_error(call->qp, &copy, IQ_BY_MODIFY, -1);
 		return;
 	}
@@ -208,10 +214,7 @@ bool iq_destroyed_qp_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/*
- * Once more: rdma_restrack_del() comes last in it (6.12), and until then a sweep may have held the
- * queue pair and put its record back.
- */
+/* Once more: a sweep may have held the queue pair when it began, and have put its record back. */
 void iq_destroyed_qp_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_destroy_call *call = data;
@@ -240,7 +243,7 @@ static void iq_qp_event(struct ib_qp *qp, int event)
 		iq_qp_copy(&rec, qp);
 		trace_ib_qp_event(0, qp->qp_num, 1, event, &q);
 	}
-	if (iq_is_fatal(event) && iq_qp_to_error(qp, &rec) && trace_ib_qp_error_enabled())
+	if (iq_is_fatal(event) && iq_qp_to_error(qp, &rec, false) && trace_ib_qp_error_enabled())
 		iq_qp_error(qp, &rec, IQ_BY_EVENT, event);
 }
 

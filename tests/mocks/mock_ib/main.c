@@ -15,6 +15,7 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/wait.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_umem_odp.h>
 #include <rdma/ib_verbs.h>
@@ -752,6 +753,86 @@ static int do_odp(const struct args *a)
 	return 0;
 }
 
+/* ---- whom the provider is asked about, and when ---- */
+
+static int (*real_query_qp)(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			    struct ib_qp_init_attr *init);
+static int (*real_destroy_qp)(struct ib_qp *qp, struct ib_udata *udata);
+static DECLARE_WAIT_QUEUE_HEAD(held);
+static struct ib_qp *dying;	/* its destruction has begun */
+static bool hold;		/* ... and shall not go on */
+static atomic_t asked_dying;
+static u32 asked[8];		/* the first ones since the last watch */
+static atomic_t nr_asked;
+
+static int watched_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			    struct ib_qp_init_attr *init)
+{
+	unsigned int nr = atomic_fetch_inc(&nr_asked);
+
+	if (nr < ARRAY_SIZE(asked))
+		WRITE_ONCE(asked[nr], qp->qp_num);
+	if (qp == READ_ONCE(dying))
+		atomic_inc(&asked_dying);
+	return real_query_qp(qp, attr, mask, init);
+}
+
+static int held_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
+{
+	if (READ_ONCE(hold))
+		WRITE_ONCE(dying, qp);
+	wait_event_idle(held, !READ_ONCE(hold));
+	return real_destroy_qp(qp, udata);
+}
+
+/* Who is asked from now on; n: the next one to be destroyed waits for go. */
+static int do_watch(const struct args *a)
+{
+	struct ib_device *dev = devs[0];
+
+	if (!dev)
+		return -ENODEV;
+	atomic_set(&nr_asked, 0);
+	atomic_set(&asked_dying, 0);
+	memset(asked, 0, sizeof(asked));
+	WRITE_ONCE(dying, NULL);
+	WRITE_ONCE(hold, a->n);
+	if (real_query_qp)
+		return 0;
+	real_query_qp = dev->ops.query_qp;
+	real_destroy_qp = dev->ops.destroy_qp;
+	WRITE_ONCE(dev->ops.query_qp, watched_query_qp);
+	WRITE_ONCE(dev->ops.destroy_qp, held_destroy_qp);
+	return 0;
+}
+
+static int do_asked(const struct args *a)
+{
+	unsigned int i;
+
+	say("dying=%d asked_dying=%d", !!READ_ONCE(dying), atomic_read(&asked_dying));
+	for (i = 0; i < ARRAY_SIZE(asked) && asked[i]; i++)
+		say(" asked=%u", READ_ONCE(asked[i]));
+	return 0;
+}
+
+static int do_go(const struct args *a)
+{
+	WRITE_ONCE(hold, false);
+	wake_up_all(&held);
+	return 0;
+}
+
+static void unwatch(struct ib_device *dev)
+{
+	do_go(NULL);
+	if (!real_query_qp)
+		return;
+	WRITE_ONCE(dev->ops.query_qp, real_query_qp);
+	WRITE_ONCE(dev->ops.destroy_qp, real_destroy_qp);
+	real_query_qp = NULL;
+}
+
 static const struct {
 	const char *name;
 	int (*run)(const struct args *a);
@@ -765,6 +846,7 @@ static const struct {
 	{ "event_of", do_event_of },
 	{ "port", do_port }, { "status", do_status }, { "dmabuf", do_dmabuf },
 	{ "odp", do_odp }, { "odpend", do_odpend },
+	{ "watch", do_watch }, { "asked", do_asked }, { "go", do_go },
 };
 
 static ssize_t do_command(struct file *file, const char __user *ubuf, size_t len, loff_t *pos)
@@ -831,6 +913,8 @@ static void mock_ib_remove(struct ib_device *ibdev, void *data)
 	mutex_lock(&lock);
 	do_close(NULL);
 	do_odpend(NULL);
+	if (ibdev == devs[0])
+		unwatch(ibdev);
 	if ((void *)ibdev->ops.reg_user_mr_dmabuf == mock_reg_dmabuf)
 		ibdev->ops.reg_user_mr_dmabuf = NULL;
 	devs[devs[1] == ibdev] = NULL;

@@ -76,6 +76,15 @@ end_soft_roce_link() {
 # counter NAME [DEVICE]: of the port's hardware counters
 counter() { cat "/sys/class/infiniband/${2-rxe0}/ports/1/hw_counters/$1"; }
 
+# sweep FIELD [FILE]: of the status file, or of a line of it that was kept
+sweep() { awk -v key="^$1=" '/^sweep rxe0/ { for (i = 3; i <= NF; i++) if (sub(key, "", $i)) print $i }' "${2:-$STATUS}"; }
+
+# swept N: so many sweeps have ended
+swept() { [ $(($(sweep sweeps) - ($(sweep left) > 0))) -ge "$1" ]; }
+
+# sweep_anyway: where that is off, too. What soft-RoCE answers from is not freed while somebody asks.
+sweep_anyway() { echo 1 >/sys/module/ib_cq_trace/parameters/qp_sweep_force; }
+
 # mock COMMAND [N [K]]: has mock_ib do it, what it says is in $work/out and what it caused in $work/trace
 mock() { run out mock_do "$@"; }
 mock_do() { echo "$*" >"$DO" && cat "$DO"; }

@@ -8,6 +8,7 @@ lat=ib_wr_latency err=ib_wc_error error=ib_qp_error
 soft_roce_link
 load mock_ib peer=rxe1
 trace $lat $err $error
+sweep_anyway
 
 # A packet lost is sent again after so long, as the queue pairs are told.
 timeout_ns=268435456

@@ -8,6 +8,7 @@ err=ib_wc_error over=ib_cq_overflow qp=ib_qp_error
 soft_roce
 load mock_ib
 trace $err $over $qp ib_qp_event ib_comp_channel ib_mr_reg ib_odp_fault
+sweep_anyway
 
 # owned: the condition that an event is verbs' own
 owned() { echo "f[\"dev\"] == \"rxe0\" && f[\"user\"] == \"\" && f[\"pid\"] == $(said pid) && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"verbs\" && f[\"cgroup_id\"] > 0"; }
