@@ -17,6 +17,9 @@ static bool it_attached = true;
 /*
  * A domain of a device, and its operations. The domain is not ours to hold and may be freed at
  * any moment: nothing is read from it that may fault, and what is read is only kept or compared.
+ *
+ * Context: the device is locked and has a driver, for whom alone iommu_get_domain_for_dev() is: the
+ * IOMMU group of a device that goes is freed without a word (iommu_release_device()).
  */
 static struct iommu_domain *it_domain_of(struct device *dev, struct iommu_domain_ops *ops)
 {
@@ -31,10 +34,7 @@ static struct iommu_domain *it_domain_of(struct device *dev, struct iommu_domain
 	return domain;
 }
 
-/*
- * The IOMMU that translates for a device, and a copy of it. It is not ours to hold either: a device
- * that goes, as VFs do, has its dev->iommu freed while we look (dev_iommu_free()).
- */
+/* The IOMMU that translates for a device, and a copy of it. Context: as above. */
 static struct iommu_device *it_iommu_of(struct device *dev, struct iommu_device *copy)
 {
 	struct dev_iommu *param = READ_ONCE(dev->iommu);
@@ -77,17 +77,15 @@ static void it_driver_name(const struct iommu_device *iommu, char *name, size_t 
  */
 static struct it_unit it_units[128];
 static unsigned int it_nr_units;
+static DEFINE_MUTEX(it_units_lock);	/* adding to them */
 
-static void it_unit_note(struct pci_dev *pdev)
+static void it_unit_add(struct pci_dev *pdev, const struct iommu_device *iommu,
+			const struct iommu_device *copy)
 {
 	struct it_unit *unit = &it_units[it_nr_units];
-	struct iommu_device copy, *iommu;
 	unsigned int i;
 
 	if (it_nr_units == ARRAY_SIZE(it_units))
-		return;
-	iommu = it_iommu_of(&pdev->dev, &copy);
-	if (!iommu || !copy.dev)
 		return;
 	for (i = 0; i < it_nr_units; i++) {
 		if (it_units[i].at == (unsigned long)iommu)
@@ -97,35 +95,53 @@ static void it_unit_note(struct pci_dev *pdev)
 		.at = (unsigned long)iommu, .node = dev_to_node(&pdev->dev),
 		.segment = pci_domain_nr(pdev->bus),
 	};
-	it_driver_name(&copy, unit->driver, sizeof(unit->driver));
-	it_iommu_name(&copy, unit->name);
+	it_driver_name(copy, unit->driver, sizeof(unit->driver));
+	it_iommu_name(copy, unit->name);
 	/* Pairs with it_unit_find(). */
 	smp_store_release(&it_nr_units, it_nr_units + 1);
 }
 
+static void it_unit_note(struct pci_dev *pdev)
+{
+	struct iommu_device copy, *iommu = it_iommu_of(&pdev->dev, &copy);
+
+	if (!iommu || !copy.dev)
+		return;
+	mutex_lock(&it_units_lock);
+	it_unit_add(pdev, iommu, &copy);
+	mutex_unlock(&it_units_lock);
+}
+
+/*
+ * How far above what its driver knows an IOMMU by the core's struct iommu_device is: part of the
+ * same object, so that one of another object above is further away. The least that was seen.
+ */
+static unsigned long it_unit_offset = SZ_64K;
+
 /**
  * it_unit_find() - which IOMMU a driver means
- * @at: pointer to what the driver knows it by, its struct intel_iommu for instance. What is in
- *	that is the driver's secret, but the struct iommu_device that the core knows it by is part
- *	of it, so that the next one above is its own
+ * @at: pointer to what the driver knows it by, its struct intel_iommu for instance, of which all
+ *	but the struct iommu_device in it is the driver's secret
  * @unit: gets a copy; empty if it is not known
  *
  * Any context. Return: true if it is known.
  */
 bool it_unit_find(unsigned long at, struct it_unit *unit)
 {
-	/* Pairs with it_unit_note(). */
+	/* Pairs with it_unit_add(). */
 	unsigned int nr = smp_load_acquire(&it_nr_units);
-	unsigned long nearest = SZ_64K;
+	unsigned long nearest = READ_ONCE(it_unit_offset);
 	unsigned int i;
 
 	*unit = (struct it_unit){ .node = NUMA_NO_NODE };
 	for (i = 0; i < nr; i++) {
-		if (it_units[i].at - at >= nearest)
+		if (it_units[i].at - at > nearest)
 			continue;
 		nearest = it_units[i].at - at;
 		*unit = it_units[i];
 	}
+	if (unit->at)
+		WRITE_ONCE(it_unit_offset, nearest);
 	return unit->at;
 }
 
@@ -142,14 +158,30 @@ static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 sc
 		it_driver_name(&iommu, home.driver, sizeof(home.driver));
 		it_iommu_name(&iommu, home.iommu);
 	}
-	if (!kstall_inflight_find_or_insert(&it_homes, (unsigned long)domain, scan, &slot, &found))
-		return;
-	rec = slot.rec;
-	if (rec->scan != scan)
-		*rec = home;
-	rec->devices++;
-	kstall_inflight_unlock(&slot);
+	rcu_read_lock();	/* the table may go: nobody waits for it_on_bus() */
+	if (kstall_inflight_find_or_insert(&it_homes, (unsigned long)domain, scan, &slot, &found)) {
+		rec = slot.rec;
+		if (rec->scan != scan)
+			*rec = home;
+		rec->devices++;
+		kstall_inflight_unlock(&slot);
+	}
+	rcu_read_unlock();
 }
+
+/* @ops: gets its domain's, if it has one. Context: as for it_domain_of(). Return: it has. */
+static bool it_look(struct pci_dev *pdev, u64 scan, struct iommu_domain_ops *ops)
+{
+	struct iommu_domain *domain = it_domain_of(&pdev->dev, ops);
+
+	it_unit_note(pdev);
+	if (!domain)
+		return false;
+	it_home_note(domain, &pdev->dev, scan);
+	return true;
+}
+
+static unsigned long it_again;	/* jiffies of the next look, 0: none; under kstall.lock */
 
 /**
  * it_scan() - look at all devices: who is in which domain
@@ -157,7 +189,8 @@ static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 sc
  *	are what the core calls through domain->ops. Names would not do, arm-smmu and arm-smmu-v3
  *	have the same
  *
- * Process context, may sleep.
+ * Process context, may sleep, but does not wait for a device's lock, which a driver may hold for as
+ * long as its device does not answer: such devices are looked at a second later.
  */
 void it_scan(struct iommu_domain_ops *first)
 {
@@ -167,27 +200,53 @@ void it_scan(struct iommu_domain_ops *first)
 	memset(first, 0, sizeof(*first));
 	for_each_pci_dev(pdev) {
 		struct iommu_domain_ops ops;
-		struct iommu_domain *domain = it_domain_of(&pdev->dev, &ops);
 
-		it_unit_note(pdev);
-		if (!domain)
+		if (!device_trylock(&pdev->dev)) {
+			it_again = it_again ?: (jiffies + HZ) | 1;
 			continue;
-		if (!first->iotlb_sync)
+		}
+		if (pdev->dev.driver && it_look(pdev, scan, &ops) && !first->iotlb_sync)
 			*first = ops;
-		it_home_note(domain, &pdev->dev, scan);
+		device_unlock(&pdev->dev);
 	}
 }
 
 /* Ten times a second for each enabled event that names domains or IOMMUs; never twice at once. */
 void it_rescan(void)
 {
-	static unsigned long again;	/* jiffies of the second look, 0: none */
 	bool attached = xchg(&it_attached, false);
 
-	if (!attached && (!again || time_before(jiffies, again)))
+	if (!attached && (!it_again || time_before(jiffies, it_again)))
 		return;
-	again = attached ? (jiffies + HZ / 20) | 1 : 0;
+	it_again = attached ? (jiffies + HZ / 20) | 1 : 0;
 	kstall_rearm();
+}
+
+/*
+ * A device gets a driver, which is about to be probed. It is locked until that is done: now is the
+ * time to ask for its domain.
+ */
+static int it_on_bus(struct notifier_block *nb, unsigned long action, void *data)
+{
+	struct iommu_domain_ops ops;
+
+	if (action != BUS_NOTIFY_BIND_DRIVER)
+		return NOTIFY_DONE;
+	it_look(to_pci_dev(data), kstall_now(), &ops);
+	WRITE_ONCE(it_attached, true);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block it_bus_nb = { .notifier_call = it_on_bus };
+
+int it_domains_init(void)
+{
+	return bus_register_notifier(&pci_bus_type, &it_bus_nb);
+}
+
+void it_domains_exit(void)
+{
+	bus_unregister_notifier(&pci_bus_type, &it_bus_nb);
 }
 
 /* iommu:attach_device_to_domain, a little before the device's domain has changed: look twice. */

@@ -187,6 +187,8 @@ static inline struct kstall_id it_id(const char *dev, s32 node)
 void it_part_add(u64 iova_ns, u64 map_ns, u64 sync_ns, u64 bounced);
 
 /* domain.c */
+int it_domains_init(void);
+void it_domains_exit(void);
 void it_scan(struct iommu_domain_ops *first);
 void it_rescan(void);
 bool it_unit_find(unsigned long at, struct it_unit *unit);

@@ -284,9 +284,10 @@ struct kstall_iommu_fault {
  * Overhead: entry and return of each flush, and a look-up.
  * Reach: 6.1 and later, every IOMMU driver: the functions are found through the domains'
  * operations. Silent with iommu=pt, where nothing is translated. The device is known from a look
- * at all PCI devices when the event is enabled and after each attach. On 6.12 virtio-iommu does
- * not tell the range: start is above end, pages is 0. pgsize is the size of the first unmapped
- * range with Intel's and AMD's drivers before 7.0, since then it is bits of page table levels.
+ * at all PCI devices with a driver when the event is enabled, when a device gets a driver, and
+ * after each attach. On 6.12 virtio-iommu does not tell the range: start is above end, pages is 0.
+ * pgsize is the size of the first unmapped range with Intel's and AMD's drivers before 7.0, since
+ * then it is bits of page table levels.
  */
 KSTALL_TRACE_EVENT(iommu_iotlb_sync,
 	TP_PROTO(u64 duration_ns, u64 start, u64 pages, int all,

@@ -228,12 +228,21 @@ static bool it_update(u64 wanted)
 
 static int __init iommu_trace_init(void)
 {
+	int ret;
+
 	kstall.update = it_update;
-	return kstall_init();
+	ret = kstall_init();
+	if (ret)
+		return ret;
+	ret = it_domains_init();
+	if (ret)
+		kstall_exit();
+	return ret;
 }
 
 static void __exit iommu_trace_exit(void)
 {
+	it_domains_exit();
 	kstall_exit();
 }
 

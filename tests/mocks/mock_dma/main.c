@@ -30,6 +30,10 @@
 #include <linux/scatterlist.h>
 #include <linux/seq_file.h>
 
+static bool hold;
+module_param(hold, bool, 0644);
+MODULE_PARM_DESC(hold, "probing the device, which is locked then, waits for 0 (default 0)");
+
 static struct device *dev;		/* one is enough */
 static void __iomem *regs;
 static struct dentry *dir;
@@ -212,6 +216,8 @@ static int mock_dma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 	if (ret)
 		return ret;
+	while (READ_ONCE(hold))
+		msleep(20);
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
 	if (ret)
 		return ret;
