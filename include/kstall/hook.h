@@ -59,14 +59,11 @@ typedef void (*kstall_return_t)(void *data, struct pt_regs *regs);
  * Per CPU and hook, so that a hit writes no cache line another CPU writes. @active has one bit
  * a context level (task, softirq, hardirq, NMI): a hook that fires again on the level it is
  * already running on was reached from its own probe or from a BPF program inside its event.
- * @entered and @left are the calls a direct hook followed into the function and out of it.
  */
 struct kstall_hook_stats {
 	u64 hits;
 	u64 recursed;
 	u64 recursed_ns;
-	u64 entered;
-	u64 left;
 	u8 active;
 };
 
@@ -96,7 +93,7 @@ struct kstall_hook_stats {
  * @stub: its trampoline while it is armed and direct, else NULL
  * @why: of an armed function hook that is not direct: one word why
  * @stats: per-CPU counters
- * @missed: hits lost by registrations that are gone, calls that died in a direct hook
+ * @missed: hits lost by registrations that are gone
  * @missed_seen: hits lost when that was last looked at
  * @missed_ns: when they were first seen to be so many; 0: never any
  * @bytes: memory held while armed

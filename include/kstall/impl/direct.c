@@ -144,37 +144,45 @@ static struct kstall_stub * const kstall_stubs[] = {
 asmlinkage bool notrace kstall_direct_enter(struct kstall_stub *stub, struct pt_regs *regs)
 {
 	struct kstall_hook **owner = (struct kstall_hook **)(regs + 1);
-	struct kstall_hook *hook = stub->hook;
+	struct kstall_hook *hook = READ_ONCE(stub->hook);
 	struct kstall_hook_stats *stats;
 	bool follow;
 	u8 bit;
 
-	if (!kstall_enter_level(hook, &stats, &bit))
+	if (unlikely(!hook) || !kstall_enter_level(hook, &stats, &bit))
 		return false;
 	*owner = hook;
 	/* A member that no probe reads: the call's level is what it was when it returns. */
 	regs->orig_ax = bit;
 	follow = hook->enter(owner + 1, regs) && hook->ret;
 	if (follow)
-		this_cpu_inc(hook->stats->entered);
+		this_cpu_inc(stub->calls->entered);
 	stats->active &= ~bit;
 	preempt_enable_notrace();
 	return follow;
 }
 
-/* Called by a stub. What its own probe reaches is not followed: the guard is ours to take. */
-asmlinkage void notrace kstall_direct_return(struct kstall_stub *stub, struct pt_regs *regs)
+/* What its own probe reaches is not followed: the guard is ours to take. */
+static __always_inline void kstall_direct_tell(struct kstall_hook *hook, struct pt_regs *regs)
 {
-	struct kstall_hook *hook = stub->hook;
-	struct kstall_hook_stats *stats;
+	struct kstall_hook_stats *stats = this_cpu_ptr(hook->stats);
 	u8 bit = regs->orig_ax;
 
-	preempt_disable_notrace();
-	stats = this_cpu_ptr(hook->stats);
 	stats->active |= bit;
 	hook->ret((struct kstall_hook **)(regs + 1) + 1, regs);
 	stats->active &= ~bit;
-	this_cpu_inc(hook->stats->left);
+}
+
+/* Called by a stub. After the last line nothing of it is read, but its text. */
+asmlinkage void notrace kstall_direct_return(struct kstall_stub *stub, struct pt_regs *regs)
+{
+	struct kstall_hook *hook;
+
+	preempt_disable_notrace();
+	hook = READ_ONCE(stub->hook);
+	if (likely(hook))
+		kstall_direct_tell(hook, regs);
+	this_cpu_inc(stub->calls->left);
 	preempt_enable_notrace();
 }
 
@@ -211,15 +219,30 @@ static struct kstall_hook *kstall_hook_in(struct kstall_hook *hook, u64 mask)
 
 static struct kstall_stub *kstall_stub_get(struct kstall_hook *hook)
 {
+	struct kstall_stub *stub;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++) {
-		if (kstall_stubs[i]->hook)
+		stub = kstall_stubs[i];
+		if (stub->owner)
 			continue;
-		kstall_stubs[i]->hook = hook;
-		return kstall_stubs[i];
+		if (!stub->calls)
+			stub->calls = alloc_percpu(struct kstall_stub_calls);
+		if (!stub->calls)
+			return NULL;
+		stub->owner = hook;
+		stub->hook = hook;
+		return stub;
 	}
 	return NULL;
+}
+
+static void kstall_stub_put(struct kstall_stub *stub)
+{
+	stub->hook = NULL;
+	stub->owner = NULL;
+	stub->drain_ns = 0;
+	stub->slow = false;
 }
 
 /* The ftrace site of the hook's function; 0: it has none at its beginning. */
@@ -280,23 +303,12 @@ const char *kstall_direct_try(struct kstall_hook *hook)
 	ret = kstall_stub_attach(hook->stub, site);
 	if (!ret)
 		return NULL;
-	hook->stub->hook = NULL;
+	kstall_stub_put(hook->stub);
 	hook->stub = NULL;
 	return ret == -EBUSY ? "busy" : "error";
 }
 
 /* ---- disarming ---- */
-
-/* Calls of the hook's function that its stub let in, and those that came back. */
-static u64 kstall_direct_entered(const struct kstall_hook *hook)
-{
-	return kstall_percpu_sum(hook->stats, entered);
-}
-
-static u64 kstall_direct_left(const struct kstall_hook *hook)
-{
-	return kstall_percpu_sum(hook->stats, left);
-}
 
 /*
  * unregister_ftrace_direct() takes the trampoline's entry out of a hash, and its function out of
@@ -313,12 +325,14 @@ static void kstall_directs_hide(u64 mask)
 {
 	struct kstall_hook *hook;
 
-	kstall_for_each_hook(hook, mask)
+	kstall_for_each_hook(hook, mask) {
 		hook->stub->ops.flags |= FTRACE_OPS_FL_STUB | FTRACE_OPS_FL_RCU;
+		WRITE_ONCE(hook->stub->hook, NULL);
+	}
 	synchronize_rcu();
 }
 
-/* Hidden before; kstall_directs_drain() has to follow. Return: false if ftrace does not let go. */
+/* Hidden before; synchronize_rcu_tasks() has to follow. Return: false if ftrace does not let go. */
 static bool kstall_direct_detach(struct kstall_hook *hook)
 {
 	struct kstall_stub *stub = hook->stub;
@@ -337,58 +351,56 @@ static bool kstall_direct_detach(struct kstall_hook *hook)
 	return false;
 }
 
-/*
- * Nothing enters any more; waits until all have left. A task that died in the function will not:
- * where the kernel has said that one did, nobody waits longer than 10 s.
- */
-static void kstall_direct_wait(struct kstall_hook *hook)
+/* Nothing enters any more, so that what has left is summed up first. */
+static u64 kstall_stub_inside(const struct kstall_stub *stub)
 {
-	u64 calls, entered = kstall_direct_entered(hook);
-	unsigned long late = jiffies + 10 * HZ;
-	bool said = false;
+	u64 left = kstall_percpu_sum(stub->calls, left);
 
-	while ((calls = entered - kstall_direct_left(hook))) {
-		if (time_after(jiffies, late) && !said) {
-			said = true;
-			pr_warn("hook %s: waits for %llu calls of %s to return\n", hook->name,
-				calls, hook->target);
-		}
-		if (said && test_taint(TAINT_DIE)) {
-			pr_warn("hook %s: they died\n", hook->name);
-			this_cpu_add(hook->stats->left, calls);
-			hook->missed += calls;
-		}
-		schedule_timeout_uninterruptible(1);
+	return kstall_percpu_sum(stub->calls, entered) - left;
+}
+
+/* Frees a stub that has drained. Return: it has not. */
+static bool kstall_stub_drains(struct kstall_stub *stub)
+{
+	u64 calls = kstall_stub_inside(stub);
+
+	if (!calls) {
+		kstall_stub_put(stub);
+		if (xchg(&stub->pinned, false))
+			module_put(THIS_MODULE);
+		return false;
 	}
+	if (!stub->slow && kstall_now() - stub->drain_ns > NSEC_PER_SEC) {
+		stub->slow = true;
+		/* Not if exit() waits already. */
+		stub->pinned = try_module_get(THIS_MODULE);
+		pr_warn("hook %s: %llu calls of %ps have not returned: the module has to stay until they have\n",
+			stub->owner->name, calls, (void *)stub->body);
+	}
+	return true;
+}
+
+/* Return: calls have still to return from what is not hooked any more. kstall.lock held. */
+bool kstall_directs_drain(void)
+{
+	bool some = false;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++) {
+		if (kstall_stubs[i]->drain_ns)
+			some |= kstall_stub_drains(kstall_stubs[i]);
+	}
+	return some;
 }
 
 /*
- * No site calls the stubs of @mask any more; returns when no call is in them.
+ * Disarms the direct hooks of @mask; when it returns no site calls their stubs, and none of their
+ * probes runs any more. The stubs drain.
  *
- * The first grace period ends when who was in a stub, preempted or in an interrupt, has left it or
- * has begun to wait in the body, on PREEMPT_RT for a lock (whoever is on no run queue is not
- * waited for); by then it is counted in @entered, to which nothing is added any more. Its return
- * is seen in @left; the last few instructions behind that are what the second grace period is
- * for. It is not needed if all had returned before the first.
+ * The grace period ends when who was in a stub, preempted or in an interrupt, has left it or has
+ * begun to wait in the body, on PREEMPT_RT for a lock (whoever is on no run queue is not waited
+ * for); by then it is counted as entered, and at its return finds that nobody listens.
  */
-static void kstall_directs_drain(u64 mask)
-{
-	struct kstall_hook *hook;
-	u64 inside = 0;
-
-	kstall_for_each_hook(hook, mask)
-		inside -= kstall_direct_left(hook);
-	synchronize_rcu_tasks();
-	kstall_for_each_hook(hook, mask)
-		inside += kstall_direct_entered(hook);
-	if (!inside)
-		return;
-	kstall_for_each_hook(hook, mask)
-		kstall_direct_wait(hook);
-	synchronize_rcu_tasks();
-}
-
-/* Disarms the direct hooks of @mask; when it returns their stubs are nobody's and empty. */
 void kstall_directs_disarm(u64 mask)
 {
 	struct kstall_hook *hook;
@@ -400,19 +412,58 @@ void kstall_directs_disarm(u64 mask)
 		if (!kstall_direct_detach(hook))
 			mask &= ~BIT_ULL(hook - kstall.hooks);
 	}
-	kstall_directs_drain(mask);
+	synchronize_rcu_tasks();
 	kstall_for_each_hook(hook, mask) {
 		ftrace_free_filter(&hook->stub->ops);
-		hook->stub->hook = NULL;
+		hook->stub->drain_ns = kstall_now();
 		hook->stub = NULL;
+	}
+	kstall_directs_drain();
+}
+
+static void kstall_stub_show(struct seq_file *m, const struct kstall_stub *stub)
+{
+	char function[64];
+
+	/* Without its module. */
+	snprintf(function, sizeof(function), "%ps", (void *)stub->body);
+	function[strcspn(function, " ")] = '\0';
+	seq_printf(m, "draining %s function=%s calls=%llu since_mono_ns=%llu\n",
+		   stub->owner->name, function, kstall_stub_inside(stub), stub->drain_ns);
+}
+
+/* Status file. */
+void kstall_directs_show(struct seq_file *m)
+{
+	unsigned int i;
+
+	kstall_directs_drain();
+	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++) {
+		if (kstall_stubs[i]->drain_ns)
+			kstall_stub_show(m, kstall_stubs[i]);
 	}
 }
 
-/* At the end of the module's exit: a stub that ftrace has not let go of must not be freed. */
+/*
+ * At the end of the module's exit: a stub that ftrace has not let go of must not be freed, nor one
+ * that a call is in. Whose return has been counted may be at its last instructions.
+ */
 void kstall_directs_exit(void)
 {
+	bool used = false;
+	unsigned int i;
+
 	while (kstall_direct_stuck)
 		schedule_timeout_idle(MAX_SCHEDULE_TIMEOUT);
+	while (kstall_directs_drain())
+		schedule_timeout_idle(1);
+	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++)
+		used |= !!kstall_stubs[i]->calls;
+	if (!used)
+		return;
+	synchronize_rcu_tasks();
+	for (i = 0; i < ARRAY_SIZE(kstall_stubs); i++)
+		free_percpu(kstall_stubs[i]->calls);
 }
 
 #else /* !KSTALL_HAS_DIRECT */
@@ -423,6 +474,8 @@ const char *kstall_direct_try(struct kstall_hook *hook)
 }
 
 void kstall_directs_disarm(u64 mask) {}
+bool kstall_directs_drain(void) { return false; }
+void kstall_directs_show(struct seq_file *m) {}
 void kstall_directs_exit(void) {}
 
 #endif /* KSTALL_HAS_DIRECT */

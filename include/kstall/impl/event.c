@@ -4,7 +4,7 @@
 
 #include "impl.h"
 
-/* While a table is allocated; while hooks are armed and none is. */
+/* While a table is allocated; while hooks are armed or drain and none is. */
 #define KSTALL_TICK		msecs_to_jiffies(100)
 #define KSTALL_SLOW_TICK	msecs_to_jiffies(1000)
 
@@ -131,6 +131,7 @@ static void kstall_sync(void)
 {
 	u64 hooks = 0;
 	u32 tables = 0, failed;
+	bool draining;
 	unsigned int i;
 
 	for (i = 0; i < kstall.nr_events; i++) {
@@ -155,8 +156,9 @@ static void kstall_sync(void)
 							       : kstall_hooks_error(def->hooks);
 	}
 	kstall_tables_free(~tables);
+	draining = kstall_directs_drain();
 	/* Unless it is pending. */
-	if (hooks)
+	if (hooks || draining)
 		queue_delayed_work(kstall.wq, &kstall.tick_work, KSTALL_SLOW_TICK);
 }
 
@@ -171,11 +173,11 @@ static void kstall_arm_work(struct work_struct *work)
 
 /*
  * Ten times a second while a table is allocated: ends quiet storms, evicts lost records. Once a
- * second while only hooks are armed: notes when some were missed.
+ * second while only hooks are armed or drain: notes when some were missed, and frees stubs.
  */
 static void kstall_tick_work(struct work_struct *work)
 {
-	bool tables = false;
+	bool tables = false, armed, draining;
 	unsigned int i;
 
 	mutex_lock(&kstall.lock);
@@ -191,7 +193,9 @@ static void kstall_tick_work(struct work_struct *work)
 		kstall_inflight_age(kstall.tables[i]);
 		tables |= !!kstall.tables[i]->buckets;
 	}
-	if (kstall_hooks_watch() || tables)
+	armed = kstall_hooks_watch();
+	draining = kstall_directs_drain();
+	if (armed || draining || tables)
 		queue_delayed_work(kstall.wq, &kstall.tick_work,
 				   tables ? KSTALL_TICK : KSTALL_SLOW_TICK);
 	mutex_unlock(&kstall.lock);

@@ -415,13 +415,36 @@ void kstall_hooks_sync(u64 wanted)
 	}
 }
 
+/* Which modules the hooks stand in; held for moments, as every module that comes or goes looks. */
+static DEFINE_MUTEX(kstall_homes_lock);
+
 static void kstall_hook_displace(struct kstall_hook *hook)
 {
 	hook->addr = 0;
 	hook->target[0] = '\0';
+	mutex_lock(&kstall_homes_lock);
 	hook->module = NULL;
+	mutex_unlock(&kstall_homes_lock);
 	hook->leaving = false;
 	hook->err = 0;
+}
+
+/*
+ * Return: false if the module is about to go. Our notifier may have been called for it, or sees
+ * this home: it is called after the state is set that is looked at here.
+ */
+static bool kstall_hook_settle(struct kstall_hook *hook, const char *module)
+{
+	bool there;
+
+	mutex_lock(&kstall_homes_lock);
+	there = !module[0] || kstall_module_loaded(module);
+	if (there) {
+		strscpy(hook->home, module, sizeof(hook->home));
+		hook->module = module[0] ? hook->home : NULL;
+	}
+	mutex_unlock(&kstall_homes_lock);
+	return there;
 }
 
 /**
@@ -444,12 +467,9 @@ bool kstall_hook_place(struct kstall_hook *hook, unsigned long addr)
 	kstall_hook_displace(hook);
 	if (!addr || !kstall_symbol_name(addr, symbol, sizeof(symbol), module, sizeof(module)))
 		return true;
-	/* Our notifier has been called for it, or will be too late: nobody would take it away. */
-	if (module[0] && !kstall_module_loaded(module))
+	if (!kstall_hook_settle(hook, module))
 		return true;
 	hook->addr = addr;
-	strscpy(hook->home, module, sizeof(hook->home));
-	hook->module = module[0] ? hook->home : NULL;
 	snprintf(hook->target, sizeof(hook->target), "%s%s%s", module, module[0] ? ":" : "",
 		 symbol);
 	return true;
@@ -477,6 +497,25 @@ static void kstall_note_tracepoint(struct tracepoint *tp, void *module)
 	}
 }
 
+static bool kstall_is_home(const struct kstall_hook *hook, const char *module, bool tracepoints)
+{
+	return hook->module && !strcmp(hook->module, module) &&
+	       kstall_is_tracepoint(hook) == tracepoints;
+}
+
+/* Does a hook stand in it, or wait for it? Most modules that come and go are nobody's business. */
+static bool kstall_is_target(const char *module, bool tracepoints)
+{
+	bool found = false;
+	unsigned int i;
+
+	mutex_lock(&kstall_homes_lock);
+	for (i = 0; i < kstall.nr_hooks && !found; i++)
+		found = kstall_is_home(&kstall.hooks[i], module, tracepoints);
+	mutex_unlock(&kstall_homes_lock);
+	return found;
+}
+
 /*
  * A target module comes or goes. Hooks are in place before its init runs: the worker takes
  * neither this notifier's lock nor module_mutex, so waiting for it cannot deadlock. They are
@@ -491,8 +530,7 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];
 
-		if (!hook->module || strcmp(hook->module, module) ||
-		    kstall_is_tracepoint(hook) != tracepoints)
+		if (!kstall_is_home(hook, module, tracepoints))
 			continue;
 		hook->leaving = leaving;
 		hook->err = 0;
@@ -513,7 +551,8 @@ static int kstall_module_event(struct notifier_block *nb, unsigned long action, 
 {
 	struct module *mod = data;
 
-	if (action == MODULE_STATE_COMING || action == MODULE_STATE_GOING)
+	if ((action == MODULE_STATE_COMING || action == MODULE_STATE_GOING) &&
+	    kstall_is_target(mod->name, false))
 		kstall_target_changed(mod->name, action == MODULE_STATE_GOING, false);
 	return NOTIFY_OK;
 }
@@ -527,6 +566,8 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 	struct module *mod = tp_mod->mod;
 	unsigned int i;
 
+	if (!kstall_is_target(mod->name, true))
+		return NOTIFY_OK;
 	if (action == MODULE_STATE_COMING) {
 		mutex_lock(&kstall.lock);
 		for (i = 0; i < mod->num_tracepoints; i++)

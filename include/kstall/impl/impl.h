@@ -24,6 +24,8 @@ bool kstall_hooks_watch(void);
 const char *kstall_direct_try(struct kstall_hook *hook);
 bool kstall_direct_changed(const struct kstall_hook *hook);
 void kstall_directs_disarm(u64 mask);
+bool kstall_directs_drain(void);
+void kstall_directs_show(struct seq_file *m);
 void kstall_directs_exit(void);
 
 /* event.c */

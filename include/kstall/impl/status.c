@@ -2,11 +2,11 @@
 /*
  * status.c - /sys/kernel/debug/<module>/status (0400): what works, what does not, and why
  *
- * One line an event, hook and table, "kind name key=value ...", then the module's own lines
- * and its reach. Stable: tools parse it. What is counted is counted from loading to unloading,
- * whoever comes and goes, and never falls: the difference of two readings is what happened in
- * between. Of a loss the last time is there (last_loss_mono_ns, 0: none; compare now_mono_ns);
- * that of missed hits is when they were noticed, less than a second after.
+ * One line an event, hook, stub that drains (direct.h) and table, "kind name key=value ...", then
+ * the module's own lines and its reach. Stable: tools parse it. What is counted is counted from
+ * loading to unloading, whoever comes and goes, and never falls: the difference of two readings is
+ * what happened in between. Of a loss the last time is there (last_loss_mono_ns, 0: none; compare
+ * now_mono_ns); that of missed hits is when they were noticed, less than a second after.
  */
 #include "impl.h"
 
@@ -96,11 +96,13 @@ static void kstall_show_table(struct seq_file *m, struct kstall_inflight *t)
 		   t->evicted_oldest_ns, c.unmatched, c.last_loss_ns, t->bytes);
 }
 
+/* The lock's holder waits for grace periods, no longer, and the reader need not wait that long. */
 static int kstall_status_show(struct seq_file *m, void *unused)
 {
 	unsigned int i;
 
-	mutex_lock(&kstall.lock);
+	if (mutex_lock_interruptible(&kstall.lock))
+		return -EINTR;
 	kstall_hooks_watch();
 	seq_printf(m, "module %s version=%s recorder=%s clamped=%llu now_mono_ns=%llu\n",
 		   KBUILD_MODNAME, THIS_MODULE->version ?: "?", kstall.recorder ? "kstall" : "off",
@@ -111,6 +113,7 @@ static int kstall_status_show(struct seq_file *m, void *unused)
 		if (kstall.hooks[i].targets || kstall.hooks[i].addr)
 			kstall_show_hook(m, &kstall.hooks[i]);
 	}
+	kstall_directs_show(m);
 	for (i = 0; i < kstall.nr_tables; i++)
 		kstall_show_table(m, kstall.tables[i]);
 	if (kstall.show)

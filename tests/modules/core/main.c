@@ -32,6 +32,13 @@ static bool fail_init;
 module_param(fail_init, bool, 0444);
 MODULE_PARM_DESC(fail_init, "init undoes all and fails (default 0)");
 
+static bool busy;
+module_param(busy, bool, 0644);
+MODULE_PARM_DESC(busy, "the worker, which has kstall.lock then, waits for 0 (default 0)");
+static bool bounded;
+module_param(bounded, bool, 0444);
+MODULE_PARM_DESC(bounded, "the hook of kt_block is .bounded, so that it can be direct (default 0)");
+
 struct kt_who {
 	struct kstall_who who;
 	u64 start_ns;
@@ -303,6 +310,8 @@ static bool place_again;
 
 static bool kt_update(u64 wanted)
 {
+	while (READ_ONCE(busy))
+		msleep(20);
 	if (!xchg(&place_again, false))
 		return false;
 	return kstall_hook_place(&hooks[H_PLACED], place ? kstall_symbol(places[place]) : 0);
@@ -417,6 +426,7 @@ static int __init kstall_test_init(void)
 	while (READ_ONCE(hold))
 		msleep(20);
 	kstall.update = kt_update;
+	hooks[H_BLOCK].bounded = bounded;
 	ret = kstall_init();
 	if (ret)
 		goto err_page;
