@@ -168,6 +168,7 @@ struct ks_throttled {
 struct ks_piece {
 	u64 begin, end;
 	struct ks_what what;
+	struct ks_thread *waker;	/* that ended this sleep; NULL: it is not followed */
 	u64 before;		/* number of the same thread's piece before this one */
 };
 
@@ -231,7 +232,7 @@ struct ks_engine {
 	size_t nr_files;
 	struct ks_piece *log;
 	u64 logged;		/* number of the last piece; the first is 1 */
-	u64 *picked;		/* pieces of a waker, the last first */
+	u64 *picked;		/* pieces of wakers, the last first */
 };
 
 void ks_engine_init(struct ks_engine *e);

@@ -10,9 +10,10 @@
 
 #include "engine/engine.h"
 
-/* Of a waker's pieces, for one sleep: what is older stays unexplained. */
+/* Of wakers' pieces, for one sleep: what is older stays unexplained. */
 #define MAX_PICKED 4096
 #define MAX_LOOKED_AT 65536
+#define MAX_DEPTH 8		/* wakers of wakers */
 
 static u32 name_of_call(const struct ks_seg *s)
 {
@@ -63,8 +64,9 @@ static struct ks_piece *piece(const struct ks_engine *e, u64 number)
 	return &e->log[number % KS_LOG];
 }
 
-/* For those whose sleep the thread ends. */
-static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
+/* For those whose sleep the thread ends. @waker: that has ended this one, to be followed if it is asked for. */
+static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s,
+		      struct ks_thread *waker)
 {
 	if (!t->user || !(e->nr_steps || e->segment))
 		return;
@@ -72,107 +74,129 @@ static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_
 		e->log = ks_alloc(KS_LOG * sizeof(*e->log));
 	e->logged++;
 	e->log[e->logged % KS_LOG] = (struct ks_piece){
-		.begin = s->begin, .end = s->end, .what = s->what, .before = t->logged,
+		.begin = s->begin, .end = s->end, .what = s->what, .waker = waker, .before = t->logged,
 	};
 	t->logged = e->logged;
 }
 
-static void give(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
+static void add_up(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
-	log_piece(e, t, s);
 	ks_steps_add(e, t, &s->what, s->begin, s->end, s->first);
 	if (e->segment)
 		e->segment(e, t, s);
 }
 
-/* A part of @s that has a name. */
-static void give_part(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s, u64 begin,
-		      u64 end, struct ks_what what, bool first)
+static void give(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
-	struct ks_seg part = *s;
-
-	part.begin = begin;
-	part.end = end;
-	part.what = what;
-	part.first = first;
-	if (begin < end)
-		give(e, t, &part);
+	log_piece(e, t, s, NULL);
+	add_up(e, t, s);
 }
 
-static void give_rest(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin, u64 end)
+/* [@begin, @end] of @s, with the name that is left for it. */
+static struct ks_seg rest_of(const struct ks_seg *s, u64 begin, u64 end)
 {
 	struct ks_seg rest = *s;
 
-	if (begin >= end)
-		return;
 	rest.begin = begin;
 	rest.end = end;
 	rest.flow = 0;
 	name_rest(&rest);
 	if (s->waker && rest.what.layer == KS_UNEXPLAINED && s->waker->comm[0])
 		rest.what.culprit = ks_task(s->waker->comm, s->waker->tid);
-	s->first = 0;
-	give(e, t, &rest);
+	return rest;
 }
 
-/* "read ← loader/101", and by whom that one's sleep was ended. */
-static struct ks_via via(const struct ks_seg *s, const struct ks_via *before)
+/* "... ← COMM/TID": one waker more */
+static struct ks_via via(struct ks_via v, const struct ks_thread *waker)
 {
-	struct ks_via v = { .call = name_of_call(s), .nr = before->nr + 1 };
-
-	v.hop[0].comm = ks_intern(s->waker->comm);
-	v.hop[0].tid = s->waker->tid;
-	for (u32 i = 1; i < KS_HOPS && i < v.nr; i++)
-		v.hop[i] = before->hop[i - 1];
-	v.nr = min_u64(v.nr, KS_HOPS + 1);
+	if (v.nr < KS_HOPS) {
+		v.hop[v.nr].comm = ks_intern(waker->comm);
+		v.hop[v.nr].tid = waker->tid;
+	}
+	v.nr = min_u64(v.nr + 1, KS_HOPS + 1);
 	return v;
 }
 
-static bool is_known(const struct ks_piece *p)
+/* The pieces of @waker that overlap [@begin, @end], the last first; at most @most. */
+static size_t pick(struct ks_engine *e, u64 *picked, size_t most, const struct ks_thread *waker,
+		   u64 begin, u64 end)
 {
-	return p->what.layer != KS_ABSENT_LAYER && p->what.layer != KS_UNKNOWN_LAYER;
-}
-
-/* The pieces of the waker that overlap [@begin, @end], the last first. */
-static size_t pick(struct ks_engine *e, const struct ks_thread *waker, u64 begin, u64 end)
-{
-	const struct ks_piece *p;
 	u64 number = waker->logged;
 	size_t nr = 0;
 
-	if (!e->picked)
-		e->picked = ks_alloc(MAX_PICKED * sizeof(*e->picked));
-	for (size_t i = 0; i < MAX_LOOKED_AT && nr < MAX_PICKED; i++) {
-		p = piece(e, number);
+	for (size_t i = 0; i < MAX_LOOKED_AT && nr < most; i++) {
+		const struct ks_piece *p = piece(e, number);
+
 		if (!p || p->end <= begin)
 			break;
 		if (p->begin < end)
-			e->picked[nr++] = number;
+			picked[nr++] = number;
 		number = p->before;
 	}
 	return nr;
 }
 
-/* [@begin, @end] of a sleep that a thread of the job ended: by what that thread did. */
-static void give_by_waker(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin,
-			  u64 end)
+/* A sleep of @t that is being explained. */
+struct path {
+	struct ks_engine *e;
+	struct ks_thread *t;
+	struct ks_seg part;	/* what was given last */
+	size_t left;		/* pieces that may still be picked */
+};
+
+static void give_part(struct path *path, u64 begin, u64 end, const struct ks_what *what)
 {
-	size_t nr = pick(e, s->waker, begin, end);
+	if (begin >= end)
+		return;
+	path->part.begin = begin;
+	path->part.end = end;
+	path->part.what = *what;
+	add_up(path->e, path->t, &path->part);
+}
 
+/* [@begin, @end], which @waker ended, by what @waker did; @rest names what it did nothing in. */
+static void follow(struct path *path, const struct ks_thread *waker, u64 begin, u64 end,
+		   const struct ks_what *rest, int depth)
+{
+	u64 *picked = path->e->picked + depth * MAX_PICKED;
+	size_t nr = pick(path->e, picked, path->left, waker, begin, end);
+
+	path->left -= nr;
 	while (nr-- > 0) {
-		/* A copy: what is given goes into the log, too, and may take its place. */
-		struct ks_piece p = e->log[e->picked[nr] % KS_LOG];
-		u64 from = max_u64(p.begin, begin), to = min_u64(p.end, end);
+		const struct ks_piece *p = &path->e->log[picked[nr] % KS_LOG];
+		u64 from = max_u64(p->begin, begin), to = min_u64(p->end, end);
+		struct ks_what what = p->what;
 
-		if (from >= to || !is_known(&p) || !piece(e, e->picked[nr]))
+		if (from >= to || p->what.layer == KS_ABSENT_LAYER || p->what.layer == KS_UNKNOWN_LAYER)
 			continue;
-		give_rest(e, t, s, begin, from);
-		p.what.via = via(s, &p.what.via);
-		p.what.state = KS_BLOCKED;
-		give_part(e, t, s, from, to, p.what, true);
+		give_part(path, begin, from, rest);
+		what.state = KS_BLOCKED;
+		what.via = via(rest->via, waker);
+		if (p->waker && depth + 1 < MAX_DEPTH && path->left)
+			follow(path, p->waker, from, to, &what, depth + 1);
+		else
+			give_part(path, from, to, &what);
 		begin = to;
 	}
-	give_rest(e, t, s, begin, end);
+	give_part(path, begin, end, rest);
+}
+
+/* A sleep that a thread of the job ended. */
+static void give_by_waker(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s, u64 begin,
+			  u64 end)
+{
+	struct ks_seg whole = rest_of(s, begin, end);
+	struct path path = { .e = e, .t = t, .part = whole, .left = MAX_PICKED };
+	struct ks_what rest = whole.what;
+
+	log_piece(e, t, &whole, s->waker);
+	if (!t->steps && !e->segment)
+		return;
+	if (!e->picked)
+		e->picked = ks_alloc(MAX_DEPTH * MAX_PICKED * sizeof(*e->picked));
+	path.part.first = true;
+	rest.via.call = name_of_call(s);
+	follow(&path, s->waker, begin, end, &rest, 0);
 }
 
 /* Not where the call itself says what it waits for. */
@@ -182,15 +206,20 @@ static bool is_on_the_path(const struct ks_seg *s)
 	       !ks_syscall_sleeps(s->syscall) && s->syscall != KS_EXITING;
 }
 
-static void give_unrequested(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s, u64 begin,
-			     u64 end)
+static void give_unrequested(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s,
+			     u64 begin, u64 end)
 {
+	struct ks_seg rest;
+
 	if (begin >= end)
 		return;
-	if (is_on_the_path(s))
+	if (is_on_the_path(s)) {
 		give_by_waker(e, t, s, begin, end);
-	else
-		give_rest(e, t, s, begin, end);
+		return;
+	}
+	rest = rest_of(s, begin, end);
+	rest.first = s->first && begin == s->begin;
+	give(e, t, &rest);
 }
 
 /* Which phase is at @at, and until when nothing changes; the first of several wins. */
@@ -212,22 +241,25 @@ static const struct ks_phase *phase_at(const struct ks_done *d, u64 at, u64 *unt
 }
 
 /* A sleep that a request ended: by the phases of that. */
-static void give_by_request(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s)
+static void give_by_request(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
 	const struct ks_done *d = s->done;
 	u64 at = s->begin, unrequested = s->begin;
 	const struct ks_phase *before = NULL;
+	struct ks_seg part = *s;
 
+	part.what = (struct ks_what){ .state = KS_BLOCKED, .layer = d->layer, .culprit = d->culprit };
 	while (at < s->end) {
 		u64 until = s->end;
 		const struct ks_phase *p = phase_at(d, at, &until);
-		struct ks_what what = { .state = KS_BLOCKED, .layer = d->layer, .culprit = d->culprit };
 
 		if (p) {
-			what.phase = p->name;
 			give_unrequested(e, t, s, unrequested, at);
-			give_part(e, t, s, at, until, what, p != before);
-			unrequested = until;
+			part.begin = at;
+			part.end = unrequested = until;
+			part.what.phase = p->name;
+			part.first = p != before;
+			give(e, t, &part);
 		}
 		before = p;
 		at = until;
