@@ -150,8 +150,10 @@ limited() {
 		echo "limit $1: status $status: $(head -c 300 few.err)"
 	fi
 }
+# eight a CPU, and some
+enough=$((28 + 8 * $(nproc --all)))
 # shellcheck disable=SC2046 # numbers
-for n in $(at_length "$(seq -s ' ' 10 44)" "20 44"); do limited "$n"; done | sort | uniq -c | sed 's,^ *,,' >limits
+for n in $(at_length "$(seq -s ' ' 10 $enough)" "20 $enough"); do limited "$n"; done | sort | uniq -c | sed 's,^ *,,' >limits
 t_eq "few open files: a recording or a sentence" "$(grep -v 'right$\|refused$' limits)" ""
 t_range "... a recording where there are enough" "$(sed -n 's/ right$//p' limits)" 1 99
 t_range "... a sentence where there are not" "$(sed -n 's/ refused$//p' limits)" 1 99
