@@ -21,11 +21,11 @@ bool ks_is_recording(const char *path)
 
 static bool has_process(const struct ks_engine *e, s32 pid)
 {
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (const struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			if (t->in_job && (!pid || t->tgid == pid || t->tid == pid))
-				return true;
-		}
+	const struct ks_thread *t;
+
+	ks_for_each_thread(e, t) {
+		if (t->in_job && (!pid || t->tgid == pid || t->tid == pid))
+			return true;
 	}
 	return false;
 }

@@ -75,13 +75,13 @@ void ks_carve(struct ks_engine *e, struct ks_thread *t, u64 begin, u64 end, u32 
 /* Segment @i by the phases of the request that ended it. */
 static void carve_request(struct ks_thread *t, size_t i, u64 begin, u8 layer)
 {
-	const struct ks_done d = *t->seg[i].done;
+	const struct ks_done *d = t->seg[i].done;	/* stays where it is when segments are split */
 	const u64 from = max_u64(t->seg[i].begin, begin), to = t->seg[i].end;
 
-	for (u8 p = 0; p < d.nr; p++) {
-		struct ks_what what = { .layer = layer, .phase = d.phase[p].name, .culprit = d.culprit };
+	for (u8 p = 0; p < d->nr; p++) {
+		struct ks_what what = { .layer = layer, .phase = d->phase[p].name, .culprit = d->culprit };
 
-		carve(t, max_u64(from, d.phase[p].begin), min_u64(to, d.phase[p].end), KS_ASLEEP, what);
+		carve(t, max_u64(from, d->phase[p].begin), min_u64(to, d->phase[p].end), KS_ASLEEP, what);
 	}
 }
 

@@ -142,6 +142,11 @@ struct ks_thread {
 };
 
 #define KS_THREAD_BUCKETS 16384
+
+#define ks_for_each_thread(e, t)					\
+	for (size_t b_ = 0; b_ < KS_THREAD_BUCKETS; b_++)		\
+		for (t = (e)->threads[b_]; t; t = t->next)
+
 #define KS_STEP_BUCKETS 16384
 #define KS_QUEUE_BUCKETS 1024
 #define KS_CONTEXT 4

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "engine/engine.h"
 
 /* Live, an ended step whose thread does nothing that would close it is given out after so long. */
@@ -31,38 +32,22 @@ static u32 key_of(s32 id, const char *kind, const char *text)
 	return (h ^ h >> 15) & (KS_STEP_BUCKETS - 1);
 }
 
-#define insert(head, s, next, prev)			\
-	do {						\
-		(s)->next = *(head);			\
-		(s)->prev = (head);			\
-		if (*(head))				\
-			(*(head))->prev = &(s)->next;	\
-		*(head) = (s);				\
-	} while (0)
-
-#define take_out(s, next, prev)				\
-	do {						\
-		*(s)->prev = (s)->next;			\
-		if ((s)->next)				\
-			(s)->next->prev = (s)->prev;	\
-	} while (0)
-
 static void open_step(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)
 {
 	struct ks_step **own = &e->own_step[key_of(s->tid, s->kind, s->id)];
 	struct ks_step **any = &e->any_step[key_of(s->pid, s->kind, s->id)];
 
-	insert(&t->open, s, next_open, prev_open);
-	insert(own, s, next_own, prev_own);
-	insert(any, s, next_any, prev_any);
+	ks_list_insert(&t->open, s, next_open, prev_open);
+	ks_list_insert(own, s, next_own, prev_own);
+	ks_list_insert(any, s, next_any, prev_any);
 	e->nr_open++;
 }
 
 static void close_step(struct ks_engine *e, struct ks_step *s)
 {
-	take_out(s, next_open, prev_open);
-	take_out(s, next_own, prev_own);
-	take_out(s, next_any, prev_any);
+	ks_list_remove(s, next_open, prev_open);
+	ks_list_remove(s, next_own, prev_own);
+	ks_list_remove(s, next_any, prev_any);
 	e->nr_open--;
 }
 
@@ -123,7 +108,7 @@ static struct ks_step *step_begin(struct ks_engine *e, struct ks_thread *t, cons
 	s->lost = begin < e->lost_until ? e->lost_there : 0;
 	add_before(s, t);
 	if (!t->steps)
-		insert(&e->with_steps, t, next_with, prev_with);
+		ks_list_insert(&e->with_steps, t, next_with, prev_with);
 	s->prev = t->last_step;
 	*t->last_step = s;
 	t->last_step = &s->next;
@@ -166,11 +151,11 @@ static void remove_step(struct ks_engine *e, struct ks_step *s)
 		t->to_begin = s->next;
 	if (t->last_step == &s->next)
 		t->last_step = s->prev;
-	take_out(s, next, prev);
+	ks_list_remove(s, next, prev);
 	t->nr_running -= s->begun;
 	e->nr_steps--;
 	if (!t->steps)
-		take_out(t, next_with, prev_with);
+		ks_list_remove(t, next_with, prev_with);
 }
 
 /* What the thread has added up since the step began becomes the step's. */
@@ -310,7 +295,7 @@ void ks_steps_end(struct ks_engine *e, struct ks_thread *t, u64 end)
 	ks_steps_drop(e, t);
 }
 
-static u64 is_overdue(const struct ks_engine *e, const struct ks_step *s)
+static bool is_overdue(const struct ks_engine *e, const struct ks_step *s)
 {
 	return s && s->end + OVERDUE < e->now;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "engine/engine.h"
 
 /* Beyond this the older half is added up although intervals may still come. */
@@ -133,9 +134,7 @@ static void no_longer_suspended(struct ks_thread *t)
 {
 	if (!t->prev_throttled)
 		return;
-	*t->prev_throttled = t->next_throttled;
-	if (t->next_throttled)
-		t->next_throttled->prev_throttled = t->prev_throttled;
+	ks_list_remove(t, next_throttled, prev_throttled);
 	t->prev_throttled = NULL;
 }
 
@@ -181,11 +180,11 @@ static void was(struct ks_thread *t, enum ks_state before, enum ks_state state)
 /* Does another thread of this process live? Then an exec may have given its number to that one. */
 static bool has_other_threads(const struct ks_engine *e, const struct ks_thread *t)
 {
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (const struct ks_thread *o = e->threads[i]; o; o = o->next) {
-			if (o != t && o->tgid == t->tid && o->in_job && !o->gone)
-				return true;
-		}
+	const struct ks_thread *o;
+
+	ks_for_each_thread(e, o) {
+		if (o != t && o->tgid == t->tid && o->in_job && !o->gone)
+			return true;
 	}
 	return false;
 }
@@ -236,14 +235,13 @@ void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts)
 /* Returns whether any thread has time left that waits for another's. */
 static bool fold_all(struct ks_engine *e, u64 end, bool all)
 {
+	struct ks_thread *t;
 	bool left = false;
 
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			if (t->nr || t->steps)
-				ks_thread_fold(e, t, end, all);
-			left = left || t->nr;
-		}
+	ks_for_each_thread(e, t) {
+		if (t->nr || t->steps)
+			ks_thread_fold(e, t, end, all);
+		left = left || t->nr;
 	}
 	return left;
 }
@@ -251,15 +249,14 @@ static bool fold_all(struct ks_engine *e, u64 end, bool all)
 /* Each round those that are complete free those that wait for them. */
 void ks_threads_finish(struct ks_engine *e, u64 end)
 {
+	struct ks_thread *t;
 	int round = 0;
 
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			if (t->steps || t->nr)
-				ks_thread_enter(e, t, end, t->state);
-			if (e->by == KS_BY_ALL)
-				ks_steps_close(e, t, end);
-		}
+	ks_for_each_thread(e, t) {
+		if (t->steps || t->nr)
+			ks_thread_enter(e, t, end, t->state);
+		if (e->by == KS_BY_ALL)
+			ks_steps_close(e, t, end);
 	}
 	while (fold_all(e, end, false) && round < MAX_ROUNDS)
 		round++;
@@ -306,16 +303,15 @@ static void leave_for_good(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	ks_thread_fold(e, t, ts, false);
 }
 
+static struct ks_thread **suspended_on(struct ks_engine *e, u64 rq)
+{
+	return &e->suspended[rq / 64 % KS_QUEUE_BUCKETS];
+}
+
 static void suspend(struct ks_engine *e, struct ks_thread *t)
 {
-	struct ks_thread **head = &e->suspended[t->throttle_rq / 64 % KS_QUEUE_BUCKETS];
-
 	no_longer_suspended(t);
-	t->next_throttled = *head;
-	t->prev_throttled = head;
-	if (*head)
-		(*head)->prev_throttled = &t->next_throttled;
-	*head = t;
+	ks_list_insert(suspended_on(e, t->throttle_rq), t, next_throttled, prev_throttled);
 }
 
 static void switch_out(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
@@ -576,7 +572,7 @@ static void no_longer_throttled(struct ks_engine *e, u64 rq)
 
 void ks_on_unthrottle(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = e->suspended[ev->num[0] / 64 % KS_QUEUE_BUCKETS], *next;
+	struct ks_thread *t = *suspended_on(e, ev->num[0]), *next;
 
 	no_longer_throttled(e, ev->num[0]);
 	for (; t; t = next) {

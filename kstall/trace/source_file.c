@@ -217,10 +217,9 @@ static void note_unseen(const struct ks_file *f, struct ks_engine *e, const char
 
 void ks_file_run(struct ks_file *f, struct ks_engine *e)
 {
+	const char *foreign = foreign_machine(f);
 	struct ks_record r;
 	struct ks_event ev;
-
-	const char *foreign = foreign_machine(f);
 
 	f->started = f->shown = ks_mono_ns();
 	e->other_clock = strcmp(f->clock, "mono") != 0;

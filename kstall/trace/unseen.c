@@ -89,11 +89,11 @@ static void unseen_modules(struct ks_engine *e, const struct ks_decoder *d)
 
 static bool has_unborn(const struct ks_engine *e)
 {
-	for (size_t i = 0; i < KS_THREAD_BUCKETS; i++) {
-		for (const struct ks_thread *t = e->threads[i]; t; t = t->next) {
-			if (t->in_job && !t->born)
-				return true;
-		}
+	const struct ks_thread *t;
+
+	ks_for_each_thread(e, t) {
+		if (t->in_job && !t->born)
+			return true;
 	}
 	return false;
 }
