@@ -220,14 +220,19 @@ static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	ks_thread_follow(e, t);
 }
 
-void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts)
+/* It is on a CPU. If its switch-in is not in the recording, nobody knows since when it has run. */
+static void is_on_cpu(struct ks_engine *e, struct ks_thread *t, u64 ts)
 {
 	revive(e, t, ts);
 	t->guessed = false;
 	was(t, KS_UNKNOWN, KS_ON_CPU);
-	/* Its switch-in is not in the recording: nobody knows since when it has run. */
 	if (t->state != KS_ON_CPU && ts > t->since)
 		ks_thread_enter(e, t, t->since, KS_UNKNOWN);
+}
+
+void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	is_on_cpu(e, t, ts);
 	ks_thread_enter(e, t, ts, KS_ON_CPU);
 	t->uninterruptible = 0;
 }
@@ -320,9 +325,7 @@ static void switch_out(struct ks_engine *e, const struct ks_event *ev, struct ks
 	bool suspended = t->throttle_rq && t->since <= ev->ts;
 	bool exits = t->syscall == KS_EXITING;
 
-	revive(e, t, ev->ts);
-	was(t, KS_UNKNOWN, KS_ON_CPU);
-	t->guessed = false;
+	is_on_cpu(e, t, ev->ts);
 	if (state & DEAD || (exits && state & DEAD_BEFORE_4_14)) {
 		leave_for_good(e, t, ev->ts);
 		return;
@@ -407,7 +410,10 @@ static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thre
 void ks_on_waking(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	struct ks_thread *writer = ev->pid > 0 ? ks_thread_find(e, ev->pid) : NULL;
 
+	if (writer && writer->in_job && writer->state != KS_ON_CPU)
+		ks_thread_runs(e, writer, ev->ts);
 	if (ks_thread_follow(e, t) && (t->state == KS_BLOCKED || t->state == KS_UNKNOWN))
 		woken(e, ev, t);
 }
