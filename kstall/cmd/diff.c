@@ -200,18 +200,10 @@ static int diff(void *arg)
 	return 0;
 }
 
-int ks_cmd_diff(int argc, char **argv)
+int ks_cmd_diff(struct ks_options *o, char **args)
 {
-	struct diff d = { 0 };
-	int first = ks_options(&d.o, argc, argv, "pcsej");
+	struct diff d = { *o, { { .name = args[0] }, { .name = args[1] } } };
 	char names[512];
 
-	if (argc - first != 2) {
-		fputs("usage: kstall diff [--step ... | --every TIME] [--json] GOOD BAD\n", stderr);
-		return 2;
-	}
-	d.sides[0].name = argv[first];
-	d.sides[1].name = argv[first + 1];
-	return ks_in_child(ks_fmt(names, sizeof(names), "%s or %s", argv[first], argv[first + 1]),
-			   diff, &d);
+	return ks_in_child(ks_fmt(names, sizeof(names), "%s or %s", args[0], args[1]), diff, &d);
 }

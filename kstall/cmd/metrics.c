@@ -111,38 +111,30 @@ static void run(struct service *s, int listener)
 	}
 }
 
-static int usage(const char *what)
+int ks_cmd_metrics(struct ks_options *o, char **args)
 {
-	fprintf(stderr, "kstall metrics: %s (see man kstall-metrics)\n", what);
-	return 2;
-}
-
-int ks_cmd_metrics(int argc, char **argv)
-{
-	struct ks_options o = { .every = 15 * NSEC };
 	struct sigaction sa = { .sa_handler = stop };
 	struct service *s = ks_alloc(sizeof(*s));
 	int listener = -1;
 
-	if (ks_options(&o, argc, argv, "eTLJ") < argc)
-		return usage("it takes no arguments");
-	if (!o.textfile && !o.listen)
-		return usage("--textfile DIR, --listen ADDRESS:PORT or both");
-	if (o.jobs && !ks_workloads_valid(o.jobs))
-		return usage("--jobs wants slurm, kubernetes, file:PATH or command:COMMAND");
+	(void)args;
+	if (!o->textfile && !o->listen)
+		ks_usage("one is missing of --textfile DIR and --listen ADDRESS:PORT");
+	if (o->jobs && !ks_workloads_valid(o->jobs))
+		ks_usage("--jobs %s: not slurm, kubernetes, file:PATH or command:COMMAND", o->jobs);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
-	s->o = &o;
-	if (o.textfile) {
-		ks_fmt(s->file, sizeof(s->file), "%s/kstall.prom", o.textfile);
-		ks_fmt(s->temporary, sizeof(s->temporary), "%s/.kstall.prom.new", o.textfile);
+	s->o = o;
+	if (o->textfile) {
+		ks_fmt(s->file, sizeof(s->file), "%s/kstall.prom", o->textfile);
+		ks_fmt(s->temporary, sizeof(s->temporary), "%s/.kstall.prom.new", o->textfile);
 	}
-	if (o.listen)
-		listener = ks_serve_open(o.listen);
+	if (o->listen)
+		listener = ks_serve_open(o->listen);
 	s->source = ks_metric_open();
 	run(s, listener);
 	/* What is no longer counted must not look as if it stood still. */
-	if (o.textfile)
+	if (o->textfile)
 		unlink(s->file);
 	ks_metric_close(s->source);
 	ks_tally_free(&s->tally);

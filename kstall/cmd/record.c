@@ -246,25 +246,20 @@ static void prepare(struct recording *r, const struct ks_options *o)
 	ks_dat_head(r->f, r->output, ks_session_systems(&r->s) + 1);
 }
 
-int ks_cmd_record(int argc, char **argv)
+int ks_cmd_record(struct ks_options *o, char **args)
 {
-	struct ks_options o = { .output = "trace.dat" };
 	struct recording r;
-	int first = ks_options(&o, argc, argv, "pgcstob");
 	u64 begin;
 
-	if (first < argc)
-		o.target.command = argv + first;
-	if (!o.target.command && !o.target.nr_pids && !o.target.cgroup && !o.target.comm) {
-		fputs("kstall record: of what? -p PID, --cgroup PATH, --comm NAME or -- COMMAND\n",
-		      stderr);
-		return 2;
-	}
-	prepare(&r, &o);
-	ks_session_start(&r.s, &o.target);
+	if (*args)
+		o->target.command = args;
+	if (!o->target.command && !o->target.nr_pids && !o->target.cgroup && !o->target.comm)
+		ks_usage("no job: -p PID, --cgroup PATH, --comm NAME or -- COMMAND");
+	prepare(&r, o);
+	ks_session_start(&r.s, &o->target);
 	begin = ks_mono_ns();
-	while (!r.full && !ks_interrupted && !ks_session_over(&r.s, &o.target)) {
-		if (o.time && ks_mono_ns() - begin >= o.time)
+	while (!r.full && !ks_interrupted && !ks_session_over(&r.s, &o->target)) {
+		if (o->time && ks_mono_ns() - begin >= o->time)
 			break;
 		if (drain(&r, take_whole) < 1 << 20)
 			usleep(20000);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kstall recorder: what happened before the stall, or before the crash. */
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/child.h"
-#include "cmd/command.h"
+#include "cmd/options.h"
 #include "recorder/recorder.h"
 
 struct args {
@@ -19,31 +18,41 @@ struct args {
 	const char *what;	/* DIR of save, FILE of show */
 };
 
-static int start(struct args *a)
+static struct args *configure(const struct ks_options *o, char **what)
 {
-	ks_rec_start(&a->c);
+	struct args *a = ks_alloc(sizeof(*a));
+
+	a->print = (struct ks_print){ .since = o->since, .module = o->module, .json = o->json };
+	a->what = *what;
+	ks_rec_configure(&a->c, o->config);
+	return a;
+}
+
+static int start(struct ks_options *o, char **what)
+{
+	ks_rec_start(&configure(o, what)->c);
 	return 0;
 }
 
-static int stop(struct args *a)
+static int stop(struct ks_options *o, char **what)
 {
-	ks_rec_stop(&a->c);
+	ks_rec_stop(&configure(o, what)->c);
 	return 0;
 }
 
-static int status(struct args *a)
+static int status(struct ks_options *o, char **what)
 {
-	return ks_rec_status(&a->c);
+	return ks_rec_status(&configure(o, what)->c);
 }
 
-static int setup_crash(struct args *a)
+static int setup_crash(struct ks_options *o, char **what)
 {
-	return ks_rec_setup_crash(&a->c);
+	return ks_rec_setup_crash(&configure(o, what)->c);
 }
 
-static int watch(struct args *a)
+static int watch(struct ks_options *o, char **what)
 {
-	return ks_rec_watch(&a->c);
+	return ks_rec_watch(&configure(o, what)->c);
 }
 
 /* The last one's file name, to be shown or copied on. */
@@ -58,11 +67,11 @@ static char *newest(const char *dir, const char *prefix, char *path)
 	return any ? path : NULL;
 }
 
-static int snapshot(struct args *a)
+static int snapshot(struct ks_options *o, char **what)
 {
 	char path[PATH_MAX];
 
-	ks_rec_snapshot(&a->c, "manual", true, path);
+	ks_rec_snapshot(&configure(o, what)->c, "manual", true, path);
 	puts(path);
 	return 0;
 }
@@ -81,14 +90,13 @@ static void copy_to(FILE *in, FILE *out, const char *name)
 }
 
 /* DIR/trace.dat is the new one or the one that was there. */
-static int save(struct args *a)
+static int save(struct ks_options *o, char **what)
 {
+	struct args *a = configure(o, what);
 	char from[PATH_MAX], new[PATH_MAX], to[PATH_MAX];
 	FILE *in, *out;
 	int fd;
 
-	if (!a->what)
-		ks_die("recorder save: where to?");
 	ks_rec_mkdir(a->what);
 	ks_rec_snapshot(&a->c, "save", true, from);
 	ks_fmt(to, sizeof(to), "%s/trace.dat", a->what);
@@ -176,8 +184,10 @@ static int show_now(struct args *a)
 	return 0;
 }
 
-static int show(struct args *a)
+static int show(struct ks_options *o, char **what)
 {
+	struct args *a = configure(o, what);
+
 	if (!a->what)
 		return ks_in_child(a->c.dir, (int (*)(void *))show_now, a);
 	return ks_in_child(a->what, (int (*)(void *))show_file, a);
@@ -207,8 +217,9 @@ static int print_last_boot(struct args *a)
 }
 
 /* Saved by now if the recorder has been started; else what is in the rings is saved first. */
-static int last_boot(struct args *a)
+static int last_boot(struct ks_options *o, char **what)
 {
+	struct args *a = configure(o, what);
 	char path[PATH_MAX];
 	struct ks_rings r;
 
@@ -223,79 +234,20 @@ static int last_boot(struct args *a)
 	return ks_in_child(a->what, (int (*)(void *))print_last_boot, a);
 }
 
-/* ---- options ---- */
+/* ---- the commands ---- */
 
-static const struct {
-	const char *name;
-	int (*run)(struct args *a);
-	const char *what;
-} commands[] = {
-	{ "start", start, "record, and save first what the last boot left" },
-	{ "stop", stop, "record no more; what there is can be read" },
-	{ "status", status, "what is recorded and what was lost" },
-	{ "show", show, "[FILE]: the events, in order across modules" },
-	{ "snapshot", snapshot, "copy what there is to the disk" },
-	{ "save", save, "DIR: the same, to DIR/trace.dat, for trace-cmd and KernelShark" },
-	{ "last-boot", last_boot, "the events that led to the crash" },
-	{ "setup-crash", setup_crash, "what keeps the rings across a crash, and whether it is in place" },
-	{ "watch", watch, "record, and snapshot when a trigger comes; for the service" },
+const struct ks_command ks_recorder_commands[] = {
+	{ "recorder start", NULL, 0, 0, KS_RECORDER, false, "record, and save first what the last boot left", start },
+	{ "recorder stop", NULL, 0, 0, KS_RECORDER, false, "record no more; what there is can be read", stop },
+	{ "recorder status", NULL, 0, 0, KS_RECORDER, false, "what is recorded and what was lost", status },
+	{ "recorder show", "[FILE]", 0, 1, KS_RECORDER | KS_SHOW, false, "the events, in order across modules", show },
+	{ "recorder snapshot", NULL, 0, 0, KS_RECORDER, false, "copy what there is to the disk", snapshot },
+	{ "recorder save", "DIR", 1, 1, KS_RECORDER, false, "the same, to DIR/trace.dat, for trace-cmd and KernelShark",
+	  save },
+	{ "recorder last-boot", NULL, 0, 0, KS_RECORDER | KS_SHOW, false, "the events that led to the crash", last_boot },
+	{ "recorder setup-crash", NULL, 0, 0, KS_RECORDER, false,
+	  "what keeps the rings across a crash, and whether it is in place", setup_crash },
+	{ "recorder watch", NULL, 0, 0, KS_RECORDER, false, "record, and snapshot when a trigger comes; for the service",
+	  watch },
+	{ }
 };
-
-static int usage(FILE *out)
-{
-	fputs("usage: kstall recorder COMMAND [--config FILE] [--since TIME] [--module NAME] [--json]\n\n",
-	      out);
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].what);
-	return out == stdout ? 0 : 2;
-}
-
-static void options(struct args *a, int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "config", required_argument, NULL, 'c' },
-		{ "since", required_argument, NULL, 's' },
-		{ "module", required_argument, NULL, 'm' },
-		{ "json", no_argument, NULL, 'j' },
-		{ }
-	};
-	const char *file = NULL;
-	int c;
-
-	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
-		if (c == '?')
-			exit(2);
-		if (c == 'c')
-			file = optarg;
-		if (c == 'm')
-			a->print.module = optarg;
-		if (c == 'j')
-			a->print.json = true;
-		if (c == 's')
-			a->print.since = ks_parse_time(optarg);
-		if (c == 's' && !a->print.since) {
-			fprintf(stderr, "kstall recorder: no time: %s\n", optarg);
-			exit(2);
-		}
-	}
-	a->what = argv[optind];
-	ks_rec_configure(&a->c, file);
-}
-
-int ks_cmd_recorder(int argc, char **argv)
-{
-	struct args a = { .what = NULL };
-
-	if (argc < 2)
-		return usage(stderr);
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return usage(stdout);
-	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (strcmp(argv[1], commands[i].name))
-			continue;
-		options(&a, argc - 1, argv + 1);
-		return commands[i].run(&a);
-	}
-	fprintf(stderr, "kstall recorder: no command '%s'\n", argv[1]);
-	return usage(stderr);
-}

@@ -106,14 +106,14 @@ static void step_done(struct ks_engine *e, struct ks_step *s)
 }
 
 struct job {
-	struct ks_options o;
+	struct ks_options *o;
 	FILE *out;
 };
 
 static int timeline(void *arg)
 {
 	struct job *job = arg;
-	struct ks_options *o = &job->o;
+	struct ks_options *o = job->o;
 	struct ks_engine *e = ks_alloc(sizeof(*e));
 	struct timeline tl = { .out = ks_pftrace_new(job->out, o->output) };
 
@@ -133,22 +133,11 @@ static int timeline(void *arg)
 	return 0;
 }
 
-int ks_cmd_timeline(int argc, char **argv)
+int ks_cmd_timeline(struct ks_options *o, char **args)
 {
-	struct job job = { .o = { .output = "out.pftrace" } };
-	struct ks_options *o = &job.o;
-	int first = ks_options(o, argc, argv, "pco");
+	struct job job = { .o = o };
 
-	if (argc - first > 1 && !strcmp(argv[first + 1], "-o") && argc - first == 3) {
-		o->output = argv[first + 2];
-		argc -= 2;
-	}
-	if (argc - first != 1) {
-		fputs("usage: kstall timeline [-p PID | --comm NAME] [-o FILE] RECORDING\n",
-		      stderr);
-		return 2;
-	}
-	o->input = argv[first];
+	o->input = *args;
 	/* Here, so that it is removed if the child crashes. */
 	job.out = ks_output_open(o->output, 0666);
 	return ks_in_child(o->input, timeline, &job);

@@ -101,22 +101,19 @@ static void show(struct ks_prom *p, const struct ks_options *o, bool screen)
 	ks_answer_free(a);
 }
 
-int ks_cmd_top(int argc, char **argv)
+int ks_cmd_top(struct ks_options *o, char **args)
 {
-	struct ks_options o = { .slowest = 20 };
-	bool screen = isatty(STDOUT_FILENO);
+	bool screen = isatty(STDOUT_FILENO) && !o->json;
 	struct ks_prom *p;
 
-	if (ks_options(&o, argc, argv, "Fnje") < argc || !o.fleet) {
-		fputs("kstall top: --fleet URL, of a Prometheus (see man kstall-top)\n", stderr);
-		return 2;
-	}
-	p = ks_prom_open(o.fleet);
-	screen = screen && !o.json;
+	(void)args;
+	if (!o->fleet)
+		ks_usage("--fleet URL is missing, of a Prometheus");
+	p = ks_prom_open(o->fleet);
 	do {
-		show(p, &o, screen);
+		show(p, o, screen);
 		if (screen)
-			usleep((o.every ? o.every : 15 * NSEC) / 1000);
+			usleep(o->every / 1000);
 	} while (screen);
 	ks_prom_close(p);
 	return 0;

@@ -186,28 +186,29 @@ static int why_live(struct ks_options *o)
 	return ks_session_status(&s);
 }
 
-int ks_cmd_why(int argc, char **argv)
+static void check_file_options(const struct ks_options *o)
 {
-	struct ks_options o = { .slowest = 3 };
-	int first = ks_options(&o, argc, argv, "pgcseinjbtS");
+	if (o->target.command)
+		ks_usage("-i: a recording has no command to start");
+	if (o->target.cgroup)
+		ks_usage("-i: a recording has no cgroups: give -p or --comm");
+	if (o->snapshot || o->time || o->target.buffer_kib)
+		ks_usage("-i: --snapshot, --time and --buffer are for what goes on now");
+}
 
-	if (first < argc)
-		o.target.command = argv + first;
-	if (o.target.command && ks_is_recording(o.target.command[0]))
-		ks_die("why: %s is a recording, no command: did you mean -i %s", o.target.command[0], o.target.command[0]);
-	if (o.input && o.snapshot)
-		ks_die("why -i: --snapshot is of what goes on now");
-	if (o.input && (o.target.command || o.target.cgroup))
-		ks_die("why -i: a recording has no %s",
-		       o.target.command ? "command to start" : "cgroups: give -p or --comm");
-	if (o.input)
-		return ks_in_child(o.input, (int (*)(void *))why_file, &o);
-	if (!o.target.command && !o.target.nr_pids && !o.target.cgroup && !o.target.comm) {
-		fputs("kstall why: of what? -p PID, --cgroup PATH, --comm NAME, -- COMMAND or -i FILE\n",
-		      stderr);
-		return 2;
+int ks_cmd_why(struct ks_options *o, char **args)
+{
+	if (*args)
+		o->target.command = args;
+	if (*args && ks_is_recording(*args))
+		ks_usage("%s is a recording, no command: did you mean -i %s", *args, *args);
+	if (o->input) {
+		check_file_options(o);
+		return ks_in_child(o->input, (int (*)(void *))why_file, o);
 	}
-	if (o.snapshot)
-		judge_steps(o.snapshot);
-	return why_live(&o);
+	if (!o->target.command && !o->target.nr_pids && !o->target.cgroup && !o->target.comm)
+		ks_usage("no job: -p PID, --cgroup PATH, --comm NAME, -- COMMAND or -i FILE");
+	if (o->snapshot)
+		judge_steps(o->snapshot);
+	return why_live(o);
 }

@@ -139,7 +139,9 @@ dat noexit.txt
 grep -v 'kstall step' noexit.txt >unmarked.txt
 dat unmarked.txt
 refused "--step marker" "unmarked.dat has no markers: no line \"kstall step ...\"" why -i unmarked.dat --step marker
-refused "without -i" "why: layers.dat is a recording, no command: did you mean -i layers.dat" why layers.dat
+same "without -i" "$(why layers.dat 2>&1; echo $?)" \
+	"kstall why: layers.dat is a recording, no command: did you mean -i layers.dat (see kstall why --help)
+2"
 
 # --- steps that nobody has chosen ---
 
