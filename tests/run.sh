@@ -16,6 +16,7 @@
 # KSTALL_DIRECT=1: modules are loaded with direct=1 (load in lib.sh).
 set -u
 cd "$(dirname "$0")" || exit
+unset SUDO_UID SUDO_GID SUDO_USER	# what kstall starts stays root
 export KSTALL_TIME_SCALE=${KSTALL_TIME_SCALE:-1} KSTALL_BRIEF=${KSTALL_BRIEF-} KSTALL_DIRECT=${KSTALL_DIRECT-} KSTALL_HOST=${KSTALL_HOST-}
 
 # What must not appear in the kernel's log while a test runs.

@@ -145,6 +145,8 @@ const struct ks_option ks_option_table[] = {
 	  "have the flight recorder copy its rings when a step takes more than N times the median of the last 101 (five at least); live only, and the recorder must be started" },
 	{ KS_WHY | KS_RECORD, 'b', "buffer", "KIB", NULL, NUMBER(target.buffer_kib),
 	  "the size of a CPU's part of each of the two ring buffers (default: 8192 for the job's events and 4096 for everybody's, or less, which is said: at most 1 GiB and 1/64 of memory together)" },
+	{ KS_WHY | KS_RECORD, 0, "as-root", NULL, NULL, FLAG(target.as_root),
+	  "run COMMAND as root, whoever called sudo" },
 	{ KS_WHY, 0, "json", NULL, NULL, FLAG(json),
 	  "print all steps with all parts as one object, see why.md" },
 	{ KS_DIFF, 0, "json", NULL, NULL, FLAG(json),

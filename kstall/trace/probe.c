@@ -43,7 +43,7 @@ static const struct {
 	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "" },
 };
 
-static bool has_function[ARRAY_SIZE(kprobes)], marker_seen, quota_seen;
+static bool has_function[ARRAY_SIZE(kprobes)], marker_seen, null_seen, quota_seen;
 
 /* Which of the functions this kernel has, in one pass: there are 200,000 lines. Unreadable: it may have all. */
 static void find_functions(void)
@@ -193,10 +193,10 @@ void ks_probes_add(const char *group, const struct ks_target *target)
 {
 	find_functions();
 	marker_seen = add_kprobe(group, MARKER);
-	if (!marker_seen)
-		marker_seen = add_kprobe(group, ANY_WRITE);
+	if (marker_seen)
+		null_seen = add_kprobe(group, NULL_MARKER);
 	else
-		add_kprobe(group, NULL_MARKER);
+		null_seen = marker_seen = add_kprobe(group, ANY_WRITE);
 	quota_seen = add_quota(group);
 	if (target->symbol)
 		add_uprobe(group, target);
@@ -205,6 +205,11 @@ void ks_probes_add(const char *group, const struct ks_target *target)
 bool ks_probes_see_markers(void)
 {
 	return marker_seen;
+}
+
+bool ks_probes_see_null(void)
+{
+	return null_seen;
 }
 
 void ks_probes_filter(struct tracefs_instance *in, const char *group)

@@ -12,6 +12,8 @@
 void ks_probes_add(const char *group, const struct ks_target *target);
 /* Are lines written to a trace_marker, of whatever instance, seen as events of ours? */
 bool ks_probes_see_markers(void);
+/* ... and those written to /dev/null? */
+bool ks_probes_see_null(void);
 void ks_probes_filter(struct tracefs_instance *in, const char *group);
 
 /* The layer of the events of a module of kstall's; NULL: @system is another's. */

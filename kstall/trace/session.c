@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "trace/probe.h"
 #include "trace/session.h"
+#include "trace/user.h"
 
 /* Those of libtracefs, of the guardian, of /proc; the standard ones. */
 #define FILES_ELSE 24
@@ -70,10 +71,22 @@ static void allow_files(size_t wanted)
 	       sysconf(_SC_NPROCESSORS_CONF), (unsigned long long)all.rlim_cur);
 }
 
-/* The command waits until its pid is known to the kernel, so that nothing of it is missed. */
-static void start_child(struct ks_session *s, char **command)
+/* What the command gets as $KSTALL_MARKER: tracefs is closed to all but root. */
+static char *marker_of(struct ks_session *s, bool is_root)
 {
-	char c, *marker = tracefs_instance_get_file(s->buffer[KS_JOB], "trace_marker");
+	if (is_root)
+		return tracefs_instance_get_file(s->buffer[KS_JOB], "trace_marker");
+	if (!ks_probes_see_null())
+		ks_warn("the command's markers cannot be seen unless it runs as root (--as-root): no kprobe on write_null()");
+	return NULL;
+}
+
+/* The command waits until its pid is known to the kernel, so that nothing of it is missed. */
+static void start_child(struct ks_session *s, const struct ks_target *target)
+{
+	struct ks_user user;
+	bool is_root = target->as_root || !ks_user_of_sudo(&user);
+	char c, *marker = marker_of(s, is_root), **command = target->command;
 	int go[2];
 
 	if (pipe2(go, O_CLOEXEC))
@@ -90,8 +103,10 @@ static void start_child(struct ks_session *s, char **command)
 	}
 	close(go[1]);
 	/* For who wants to write a marker where nobody else reads. */
-	setenv("KSTALL_MARKER", marker, 1);
+	setenv("KSTALL_MARKER", marker ? marker : "/dev/null", 1);
 	setrlimit(RLIMIT_NOFILE, &files);
+	if (!is_root)
+		ks_user_become(&user);
 	if (read(go[0], &c, 1) == 1) {
 		execvp(command[0], command);
 		ks_warn("%s: %s", command[0], strerror(errno));
@@ -311,7 +326,7 @@ void ks_session_prepare(struct ks_session *s, const struct ks_target *target, in
 	check(s);
 	/* Before libtracefs opens files that the command would inherit, and keep the buffers by. */
 	if (target->command)
-		start_child(s, target->command);
+		start_child(s, target);
 }
 
 /* A number may be another process's by the time it is asked for again; this is this one's. */
