@@ -11,6 +11,7 @@
 #include "base/child.h"
 #include "cmd/options.h"
 #include "recorder/recorder.h"
+#include "trace/tracing.h"
 
 struct args {
 	struct ks_rec_config c;
@@ -28,21 +29,28 @@ static struct args *configure(const struct ks_options *o, char **what)
 	return a;
 }
 
+/* For what is of no use without tracing. */
+static struct args *configure_live(const struct ks_options *o, char **what)
+{
+	ks_need_tracing();
+	return configure(o, what);
+}
+
 static int start(struct ks_options *o, char **what)
 {
-	ks_rec_start(&configure(o, what)->c);
+	ks_rec_start(&configure_live(o, what)->c);
 	return 0;
 }
 
 static int stop(struct ks_options *o, char **what)
 {
-	ks_rec_stop(&configure(o, what)->c);
+	ks_rec_stop(&configure_live(o, what)->c);
 	return 0;
 }
 
 static int status(struct ks_options *o, char **what)
 {
-	return ks_rec_status(&configure(o, what)->c);
+	return ks_rec_status(&configure_live(o, what)->c);
 }
 
 static int setup_crash(struct ks_options *o, char **what)
@@ -52,7 +60,7 @@ static int setup_crash(struct ks_options *o, char **what)
 
 static int watch(struct ks_options *o, char **what)
 {
-	return ks_rec_watch(&configure(o, what)->c);
+	return ks_rec_watch(&configure_live(o, what)->c);
 }
 
 /* The last one's file name, to be shown or copied on. */
@@ -71,7 +79,7 @@ static int snapshot(struct ks_options *o, char **what)
 {
 	char path[PATH_MAX];
 
-	ks_rec_snapshot(&configure(o, what)->c, "manual", true, path);
+	ks_rec_snapshot(&configure_live(o, what)->c, "manual", true, path);
 	puts(path);
 	return 0;
 }
@@ -92,7 +100,7 @@ static void copy_to(FILE *in, FILE *out, const char *name)
 /* DIR/trace.dat is the new one or the one that was there. */
 static int save(struct ks_options *o, char **what)
 {
-	struct args *a = configure(o, what);
+	struct args *a = configure_live(o, what);
 	char from[PATH_MAX], new[PATH_MAX], to[PATH_MAX];
 	FILE *in, *out;
 	int fd;
@@ -170,6 +178,7 @@ static int show_now(struct args *a)
 	bool refused = false;
 	struct ks_rings r;
 
+	ks_need_tracing();
 	ks_rec_lock(a->c.dir);
 	a->print.real_ns = ks_real_ns();
 	a->print.until = ks_mono_ns();

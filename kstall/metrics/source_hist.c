@@ -225,7 +225,7 @@ static void lock_out_others(void)
 	mkdir(RUN, 0700);
 	fd = open(RUN "/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		ks_die(RUN "/lock: %s", strerror(errno));
+		ks_die(RUN "/lock: %s", geteuid() ? "it takes root (sudo)" : strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		ks_die("another kstall metrics is counting");
 }

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "trace/probe.h"
 #include "trace/session.h"
+#include "trace/tracing.h"
 #include "trace/user.h"
 
 /* Those of libtracefs, of the guardian, of /proc; the standard ones. */
@@ -306,8 +307,39 @@ static void tell_files(void *priv, pid_t tid, pid_t tgid)
 		closedir(dir);
 }
 
+static bool is_gone(pid_t pid)
+{
+	return kill(pid, 0) && errno == ESRCH;
+}
+
+static void __attribute__((noreturn)) no_process(const struct ks_target *target)
+{
+	if (target->nr_pids)
+		ks_die("no process %d", target->pids[0]);
+	if (target->comm)
+		ks_die("no process %s", target->comm);
+	ks_die("no process in cgroup %s", target->cgroup);
+}
+
+/* One of several pids may be missing: the others are traced. */
+static void check_pids(const struct ks_target *target)
+{
+	size_t gone = 0;
+
+	for (size_t i = 0; i < target->nr_pids; i++)
+		gone += is_gone(target->pids[i]);
+	if (gone && gone == target->nr_pids && !target->comm && !target->cgroup && !target->command)
+		no_process(target);
+	for (size_t i = 0; gone && i < target->nr_pids; i++) {
+		if (is_gone(target->pids[i]))
+			ks_warn("no process %d", target->pids[i]);
+	}
+}
+
 void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu)
 {
+	ks_need_tracing();
+	check_pids(target);
 	memset(s, 0, sizeof(*s));
 	s->go = -1;
 	s->cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -348,7 +380,7 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 	hold_processes(s, target);
 	if (!ks_follow(s, target)) {
 		ks_session_end(s);
-		ks_die("no such process");
+		no_process(target);
 	}
 	enable_all(s, target);
 	if (ks_probes_see_markers())
