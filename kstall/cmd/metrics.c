@@ -61,6 +61,8 @@ static bool put(const char *path, const char *text, size_t len)
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return false;
+	/* node_exporter is another user, whatever the umask. */
+	n = fchmod(fd, 0644);
 	for (size_t at = 0; n >= 0 && at < len; at += n > 0 ? n : 0)
 		n = write(fd, text + at, len - at);
 	/* On some file systems there is no room only when it is closed. */
@@ -84,21 +86,22 @@ static void write_file(struct service *s)
 	free(text);
 }
 
-/* Until the next pass is due, or for good if there is only who asks. */
-static void wait_for(struct service *s, int listener, u64 due)
+/* Until the next pass is due. */
+static void wait_for(struct ks_server *server, u64 due)
 {
-	struct pollfd p = { listener, POLLIN };
 	u64 now;
 
 	while (!stopped && (now = ks_mono_ns()) < due) {
 		int ms = min_u64((due - now) / 1000000 + 1, 1 << 30);
 
-		if (poll(&p, 1, ms) > 0)
-			ks_serve_one(listener, page, s);
+		if (server)
+			ks_serve(server, ms);
+		else
+			poll(NULL, 0, ms);
 	}
 }
 
-static void run(struct service *s, int listener)
+static void run(struct service *s, struct ks_server *server)
 {
 	u64 due = ks_mono_ns();
 
@@ -107,35 +110,46 @@ static void run(struct service *s, int listener)
 		if (s->o->textfile)
 			write_file(s);
 		due = max_u64(due + s->o->every, ks_mono_ns());
-		wait_for(s, listener, due);
+		wait_for(server, due);
 	}
+}
+
+static void catch_signals(void)
+{
+	struct sigaction sa = { .sa_handler = stop }, old;
+
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+	/* Under nohup a terminal that closes ends nothing. */
+	sigaction(SIGHUP, NULL, &old);
+	if (old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &sa, NULL);
 }
 
 int ks_cmd_metrics(struct ks_options *o, char **args)
 {
-	struct sigaction sa = { .sa_handler = stop };
 	struct service *s = ks_alloc(sizeof(*s));
-	int listener = -1;
+	struct ks_server *server = NULL;
 
 	(void)args;
 	if (!o->textfile && !o->listen)
 		ks_usage("one is missing of --textfile DIR and --listen ADDRESS:PORT");
 	if (o->jobs && !ks_workloads_valid(o->jobs))
 		ks_usage("--jobs %s: not slurm, kubernetes, file:PATH or command:COMMAND", o->jobs);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGINT, &sa, NULL);
+	if (o->listen && !(server = ks_serve_open(o->listen, page, s)))
+		ks_usage("--listen %s: not ADDRESS:PORT, numbers, the port from 1 to 65535", o->listen);
+	catch_signals();
 	s->o = o;
 	if (o->textfile) {
 		ks_fmt(s->file, sizeof(s->file), "%s/kstall.prom", o->textfile);
 		ks_fmt(s->temporary, sizeof(s->temporary), "%s/.kstall.prom.new", o->textfile);
 	}
-	if (o->listen)
-		listener = ks_serve_open(o->listen);
 	s->source = ks_metric_open();
-	run(s, listener);
+	run(s, server);
 	/* What is no longer counted must not look as if it stood still. */
 	if (o->textfile)
 		unlink(s->file);
+	ks_serve_close(server);
 	ks_metric_close(s->source);
 	ks_tally_free(&s->tally);
 	free(s);

@@ -147,8 +147,12 @@ void ks_workloads_read(struct ks_workloads *w, const char *source);
 char *ks_expose(const struct ks_tally *t, const struct ks_workloads *w, bool openmetrics,
 		size_t *len);
 
-/* serve.c: answers GET /metrics, one client at a time. */
-int ks_serve_open(const char *address);
-void ks_serve_one(int fd, char *(*page)(void *priv, bool openmetrics, size_t *len), void *priv);
+/* serve.c: answers GET and HEAD of /metrics. */
+typedef char *(*ks_page_fn)(void *priv, bool openmetrics, size_t *len);
+
+/* NULL: @address is not ADDRESS:PORT, both numbers. */
+struct ks_server *ks_serve_open(const char *address, ks_page_fn page, void *priv);
+void ks_serve(struct ks_server *s, int ms);	/* waits so long at most for something to do */
+void ks_serve_close(struct ks_server *s);
 
 #endif

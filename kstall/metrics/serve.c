@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * As little HTTP as a scrape needs: GET /metrics, one answer a connection, one connection at a
- * time, each with a second. What is longer or something else is refused.
+ * As little HTTP as a scrape needs: GET or HEAD of /metrics, one answer a connection. All clients are served by one poll loop, so
+ * nobody waits for one that is idle or slow. None is cut off by a clock: where there is no room, the longest-connected goes.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -15,114 +15,230 @@
 
 #include "metrics/metric.h"
 
-#define PATIENCE NSEC
+#define CLIENTS 16
+#define REQUEST 16384		/* tokens in headers are long */
 
-/* "[::1]:9878", "127.0.0.1:9878" or ":9878" */
-int ks_serve_open(const char *address)
+struct client {
+	int fd;			/* -1: none */
+	u64 number;		/* in the order of arrival */
+	size_t len;
+	char request[REQUEST + 1];
+	char *answer;		/* NULL: the request is not whole yet */
+	size_t answer_len, sent;
+};
+
+struct ks_server {
+	int listener;
+	u64 arrived;
+	ks_page_fn page;
+	void *priv;
+	struct client client[CLIENTS];
+};
+
+static struct addrinfo *resolve(const char *address)
 {
 	struct addrinfo hints = { .ai_flags = AI_PASSIVE | AI_NUMERICHOST | AI_NUMERICSERV,
 				  .ai_socktype = SOCK_STREAM };
+	struct addrinfo *ai = NULL;
 	char host[128], *port;
-	struct addrinfo *ai;
-	int fd, one = 1, err;
+	int number;
 
 	ks_fmt(host, sizeof(host), "%s", address);
 	port = strrchr(host, ':');
 	if (!port)
-		ks_die("--listen wants ADDRESS:PORT, not %s", address);
+		return NULL;
 	*port++ = '\0';
+	/* getaddrinfo() takes any number, and binds to what is left of it in 16 bits. */
+	number = strlen(port) <= 5 && strspn(port, "0123456789") == strlen(port) ? atoi(port) : 0;
+	if (number < 1 || number > 65535)
+		return NULL;
 	if (host[0] == '[' && port - host > 2 && port[-2] == ']') {
 		port[-2] = '\0';
 		memmove(host, host + 1, strlen(host));
 	}
-	err = getaddrinfo(host[0] ? host : NULL, port, &hints, &ai);
-	if (err)
-		ks_die("--listen %s: %s", address, gai_strerror(err));
+	return getaddrinfo(host[0] ? host : NULL, port, &hints, &ai) ? NULL : ai;
+}
+
+struct ks_server *ks_serve_open(const char *address, ks_page_fn page, void *priv)
+{
+	struct addrinfo *ai = resolve(address);
+	struct ks_server *s;
+	int fd, one = 1;
+
+	if (!ai)
+		return NULL;
 	fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)) ||
-	    bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 8))
+	    bind(fd, ai->ai_addr, ai->ai_addrlen) || listen(fd, 128))
 		ks_die("--listen %s: %s", address, strerror(errno));
 	freeaddrinfo(ai);
-	return fd;
+	s = ks_alloc(sizeof(*s));
+	s->listener = fd;
+	s->page = page;
+	s->priv = priv;
+	for (size_t i = 0; i < CLIENTS; i++)
+		s->client[i].fd = -1;
+	return s;
 }
 
-static bool ready(int fd, short events, u64 until)
+static void drop(struct client *c)
 {
-	struct pollfd p = { fd, events };
-	u64 now = ks_mono_ns();
-
-	return now < until && poll(&p, 1, (until - now) / 1000000 + 1) > 0;
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c->answer);
+	c->fd = -1;
+	c->answer = NULL;
 }
 
-/* Its head, up to the empty line; false: it is too long, or does not come. */
-static bool read_request(int fd, char *text, size_t room, u64 until)
+void ks_serve_close(struct ks_server *s)
 {
-	size_t len = 0;
-	ssize_t n;
-
-	text[0] = '\0';
-	while (!strstr(text, "\r\n\r\n")) {
-		if (len + 1 == room || !ready(fd, POLLIN, until))
-			return false;
-		n = recv(fd, text + len, room - len - 1, 0);
-		if (n <= 0)
-			return false;
-		len += n;
-		text[len] = '\0';
-	}
-	return true;
+	if (!s)
+		return;
+	for (size_t i = 0; i < CLIENTS; i++)
+		drop(&s->client[i]);
+	close(s->listener);
+	free(s);
 }
 
-static void send_all(int fd, const char *text, size_t len, u64 until)
+static bool is_request(const char *request, const char *method)
 {
-	ssize_t n;
+	static const char path[] = " /metrics";
+	size_t len = strlen(method);
 
-	for (size_t at = 0; at < len && ready(fd, POLLOUT, until); at += n) {
-		n = send(fd, text + at, len - at, MSG_NOSIGNAL);
-		if (n <= 0)
-			return;
-	}
+	return !strncmp(request, method, len) && !strncmp(request + len, path, sizeof(path) - 1) &&
+	       strchr(" ?", request[len + sizeof(path) - 1]);
 }
 
-static bool is_path(const char *request)
+/* @text, or nothing of it for HEAD, under its head */
+static void answer_with(struct client *c, const char *status, const char *type, const char *text,
+			size_t len, bool head_only)
 {
-	static const char start[] = "GET /metrics";
-	size_t len = sizeof(start) - 1;
+	char head[256];
+	size_t head_len;
 
-	return !strncmp(request, start, len) && strchr(" ?", request[len]);
-}
-
-static void answer(int fd, const char *request, char *(*page)(void *, bool, size_t *), void *priv)
-{
-	bool openmetrics = strcasestr(request, "application/openmetrics-text");
-	char head[256], *text = NULL;
-	size_t len = 0;
-	u64 until;
-
-	if (is_path(request))
-		text = page(priv, openmetrics, &len);
-	until = ks_mono_ns() + PATIENCE;	/* the client's, not what the page took */
 	ks_fmt(head, sizeof(head),
 	       "HTTP/1.1 %s\r\nContent-Type: %s; charset=utf-8\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n",
-	       text ? "200 OK" : "404 Not Found",
-	       !text ? "text/plain" : openmetrics ? "application/openmetrics-text; version=1.0.0" :
-						    "text/plain; version=0.0.4", len);
-	send_all(fd, head, strlen(head), until);
-	if (text)
-		send_all(fd, text, len, until);
+	       status, type, len);
+	head_len = strlen(head);
+	c->answer_len = head_len + (head_only ? 0 : len);
+	c->answer = ks_alloc(c->answer_len);
+	c->sent = 0;
+	memcpy(c->answer, head, head_len);
+	memcpy(c->answer + head_len, text, c->answer_len - head_len);
+}
+
+static void answer(struct ks_server *s, struct client *c)
+{
+	bool head = is_request(c->request, "HEAD");
+	bool openmetrics = strcasestr(c->request, "application/openmetrics-text");
+	size_t len;
+	char *text;
+
+	if (!head && !is_request(c->request, "GET")) {
+		answer_with(c, "404 Not Found", "text/plain", "", 0, false);
+		return;
+	}
+	text = s->page(s->priv, openmetrics, &len);
+	answer_with(c, "200 OK", openmetrics ? "application/openmetrics-text; version=1.0.0" :
+					       "text/plain; version=0.0.4", text, len, head);
 	free(text);
 }
 
-void ks_serve_one(int listener, char *(*page)(void *, bool, size_t *), void *priv)
+/* A request, or what a client still sends after its answer: closed with that unread, the answer could be lost. */
+static void receive(struct ks_server *s, struct client *c)
 {
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	u64 until = ks_mono_ns() + PATIENCE;
-	char request[4096];
+	size_t room = c->answer ? REQUEST : REQUEST - c->len;
+	char *at = c->request + (c->answer ? 0 : c->len);
+	ssize_t n = recv(c->fd, at, room, 0);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		drop(c);
+		return;
+	}
+	if (c->answer)
+		return;
+	c->len += n;
+	c->request[c->len] = '\0';
+	if (memmem(c->request, c->len, "\r\n\r\n", 4))
+		answer(s, c);
+	else if (c->len == REQUEST)
+		answer_with(c, "431 Request Header Fields Too Large", "text/plain", "", 0, false);
+}
+
+static void transmit(struct client *c)
+{
+	ssize_t n = send(c->fd, c->answer + c->sent, c->answer_len - c->sent, MSG_NOSIGNAL);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n < 0) {
+		drop(c);
+		return;
+	}
+	c->sent += n;
+	if (c->sent == c->answer_len)
+		shutdown(c->fd, SHUT_WR);
+}
+
+static bool is_sending(const struct client *c)
+{
+	return c->answer && c->sent < c->answer_len;
+}
+
+static struct client *room_for_one(struct ks_server *s)
+{
+	struct client *oldest = &s->client[0];
+
+	for (size_t i = 0; i < CLIENTS; i++) {
+		struct client *c = &s->client[i];
+
+		if (c->fd < 0)
+			return c;
+		if (c->number < oldest->number)
+			oldest = c;
+	}
+	drop(oldest);
+	return oldest;
+}
+
+static void welcome(struct ks_server *s)
+{
+	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct client *c;
 
 	if (fd < 0)
 		return;
-	if (read_request(fd, request, sizeof(request), until))
-		answer(fd, request, page, priv);
-	shutdown(fd, SHUT_WR);
-	close(fd);
+	c = room_for_one(s);
+	c->fd = fd;
+	c->number = s->arrived++;
+	c->len = 0;
+}
+
+void ks_serve(struct ks_server *s, int ms)
+{
+	struct pollfd p[CLIENTS + 1];
+
+	for (size_t i = 0; i < CLIENTS; i++) {
+		struct client *c = &s->client[i];
+
+		p[i] = (struct pollfd){ c->fd, is_sending(c) ? POLLOUT : POLLIN };
+	}
+	p[CLIENTS] = (struct pollfd){ s->listener, POLLIN };
+	if (poll(p, CLIENTS + 1, ms) <= 0)
+		return;
+	for (size_t i = 0; i < CLIENTS; i++) {
+		struct client *c = &s->client[i];
+
+		if (!p[i].revents)
+			continue;
+		if (is_sending(c))
+			transmit(c);
+		else
+			receive(s, c);
+	}
+	/* The last: who has asked is answered before it may have to go. */
+	if (p[CLIENTS].revents)
+		welcome(s);
 }

@@ -64,7 +64,7 @@ t_eq "it answers a scrape, OpenMetrics too, and refuses the rest, slow clients i
 	    print("no 404")
 	except urllib.error.HTTPError as e:
 	    assert e.code == 404
-	for rubbish in b"\r\n\r\n", b"POST /metrics HTTP/1.1\r\n\r\n", b"x" * 9000, b"\0\r\n\r\n":
+	for rubbish in b"\r\n\r\n", b"POST /metrics HTTP/1.1\r\n\r\n", b"x" * 40000, b"\0\r\n\r\n":
 	    s = socket.create_connection(("127.0.0.1", 9878))
 	    try:
 	        s.sendall(rubbish)
