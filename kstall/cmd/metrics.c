@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kstall metrics: what Prometheus is to know of this node. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -20,8 +18,8 @@ struct service {
 	struct ks_tally tally;
 	struct ks_workloads jobs;
 	u64 passed;		/* when */
-	bool failed;		/* the file, which has been said */
-	char file[4096], temporary[4096];
+	bool failed, unsaved;	/* the file, who has a series: which has been said */
+	char file[4096], series[4096];
 };
 
 static volatile sig_atomic_t stopped;
@@ -36,6 +34,11 @@ static void pass(struct service *s)
 {
 	ks_metric_refresh(s->source);
 	ks_tally_pass(&s->tally, s->source);
+	/* Before anybody sees them: a kill must not change who has a series. */
+	if (!ks_series_save(&s->tally, s->series) && !s->unsaved) {
+		ks_warn("%s is not written: %s", s->series, strerror(errno));
+		s->unsaved = true;
+	}
 	if (s->o->jobs)
 		ks_workloads_read(&s->jobs, s->o->jobs);
 	s->passed = ks_mono_ns();
@@ -51,35 +54,15 @@ static char *page(void *priv, bool openmetrics, size_t *len)
 	return ks_expose(&s->tally, s->o->jobs ? &s->jobs : NULL, openmetrics, len);
 }
 
-static bool put(const char *path, const char *text, size_t len)
-{
-	ssize_t n = 0;
-	int fd;
-
-	/* What is there may be a pipe, for which open() would wait, or another's file. */
-	unlink(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return false;
-	/* node_exporter is another user, whatever the umask. */
-	n = fchmod(fd, 0644);
-	for (size_t at = 0; n >= 0 && at < len; at += n > 0 ? n : 0)
-		n = write(fd, text + at, len - at);
-	/* On some file systems there is no room only when it is closed. */
-	return !(close(fd) | (n < 0));
-}
-
 /* The file is whole or it is the one before: node_exporter does not look at the temporary name. */
 static void write_file(struct service *s)
 {
 	size_t len;
 	char *text = ks_expose(&s->tally, s->o->jobs ? &s->jobs : NULL, false, &len);
-	bool good = put(s->temporary, text, len) && !rename(s->temporary, s->file);
+	bool good = ks_file_replace(s->file, text, len);
 
 	if (!good && !s->failed)
 		ks_warn("%s is not written: %s", s->file, strerror(errno));
-	if (!good)
-		unlink(s->temporary);
 	if (good && s->failed)
 		ks_warn("%s is written again", s->file);
 	s->failed = !good;
@@ -140,11 +123,11 @@ int ks_cmd_metrics(struct ks_options *o, char **args)
 		ks_usage("--listen %s: not ADDRESS:PORT, numbers, the port from 1 to 65535", o->listen);
 	catch_signals();
 	s->o = o;
-	if (o->textfile) {
+	if (o->textfile)
 		ks_fmt(s->file, sizeof(s->file), "%s/kstall.prom", o->textfile);
-		ks_fmt(s->temporary, sizeof(s->temporary), "%s/.kstall.prom.new", o->textfile);
-	}
 	s->source = ks_metric_open();
+	ks_fmt(s->series, sizeof(s->series), "%s/series", ks_metric_run_dir());
+	ks_series_load(&s->tally, s->series);
 	run(s, server);
 	/* What is no longer counted must not look as if it stood still. */
 	if (o->textfile)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kstall metrics fed with files: metrics_test [--openmetrics] [--jobs SOURCE] DIR...
- * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it.
- * Prints the page after the last one.
+ * kstall metrics fed with files: metrics_test [--openmetrics] [--jobs SOURCE] [--series FILE] DIR...
+ * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it. Who has a series is in FILE, from
+ * one process to the next. Prints the page after the last pass.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,16 +14,9 @@ static const char *dir;
 
 static char *read_file(const char *name)
 {
-	char path[512], *text = ks_alloc(1 << 22);
-	FILE *f = fopen(ks_fmt(path, sizeof(path), "%s/%s", dir, name), "r");
-	size_t n = f ? fread(text, 1, (1 << 22) - 1, f) : 0;
+	char path[512];
 
-	if (f)
-		fclose(f);
-	if (f && n < (1 << 22) - 1)
-		return text;
-	free(text);
-	return NULL;
+	return ks_file_read(ks_fmt(path, sizeof(path), "%s/%s", dir, name));
 }
 
 static char *hist(void *priv, const struct ks_metric_event *e)
@@ -47,7 +40,7 @@ int main(int argc, char **argv)
 	struct ks_metric_source s = { .hist = hist, .status = status, .tracing = true };
 	struct ks_tally *t = ks_alloc(sizeof(*t));
 	struct ks_workloads w;
-	const char *jobs = NULL;
+	const char *jobs = NULL, *series = NULL;
 	bool openmetrics = false;
 	size_t len;
 	char *text;
@@ -57,11 +50,16 @@ int main(int argc, char **argv)
 			openmetrics = true;
 		} else if (!strcmp(argv[i], "--jobs") && i + 1 < argc) {
 			jobs = argv[++i];
+		} else if (!strcmp(argv[i], "--series") && i + 1 < argc) {
+			series = argv[++i];
+			ks_series_load(t, series);
 		} else {
 			dir = argv[i];
 			ks_tally_pass(t, &s);
 		}
 	}
+	if (series)
+		ks_series_save(t, series);
 	if (jobs)
 		ks_workloads_read(&w, jobs);
 	text = ks_expose(t, jobs ? &w : NULL, openmetrics, &len);

@@ -21,14 +21,13 @@ static void family(struct page *p, const char *name, const char *type, const cha
 	fprintf(p->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, end, help, name, end, type);
 }
 
-/* What is no printable ASCII is a device's or a driver's mistake; it must not spoil the page. */
+/* Names were made printable when they were read: no control, valid UTF-8. */
 static void value_text(FILE *out, const char *s)
 {
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
-			fprintf(out, "\\%c", *s);
-		else
-			fputc(*s < 0x20 || *s > 0x7e ? '?' : *s, out);
+			fputc('\\', out);
+		fputc(*s, out);
 	}
 }
 

@@ -49,11 +49,14 @@ bool ks_hist_is_set(const char *shown, const struct ks_metric_event *e)
 	return strstr(shown, all);
 }
 
-/* "NAME: VALUE" at @at, ended by " }" or the next key; what follows it, or NULL. */
+/*
+ * "NAME: VALUE" at @at, ended by " }" or the next key; what follows it, or NULL. The value is made printable here, before names
+ * are compared: two that would look alike are one.
+ */
 static const char *take(const char *at, const char *name, const char *next, char *value)
 {
 	size_t len = strlen(name);
-	char stop[80];
+	char stop[80], raw[256];
 	const char *end;
 
 	while (*at == ' ' || *at == ',' || *at == '{')
@@ -65,11 +68,10 @@ static const char *take(const char *at, const char *name, const char *next, char
 	end = strstr(at, next ? ks_fmt(stop, sizeof(stop), ", %s: ", next) : " } ");
 	if (!end)
 		return NULL;
-	len = min_u64(end - at, KS_LABEL - 1);
+	len = min_u64(end - at, sizeof(raw) - 1);
 	while (len && at[len - 1] == ' ')
 		len--;
-	memcpy(value, at, len);
-	value[len] = '\0';
+	ks_printable(value, KS_LABEL, ks_fmt(raw, sizeof(raw), "%.*s", (int)len, at));
 	return end;
 }
 

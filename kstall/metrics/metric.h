@@ -36,7 +36,7 @@ size_t ks_metric_layers(const char *layer[KS_MAX_METRIC_LAYERS]);
 #define KS_LABEL 64
 
 struct ks_hist_entry {
-	char dev[KS_LABEL], cause[KS_LABEL];
+	char dev[KS_LABEL], cause[KS_LABEL];	/* printable */
 	int log2;		/* the event's duration is up to 2^log2 ns; -1: it has none */
 	u64 hits, sum;
 };
@@ -84,6 +84,7 @@ struct ks_metric_source {
 struct ks_metric_source *ks_metric_open(void);
 void ks_metric_refresh(struct ks_metric_source *s);	/* before each pass */
 void ks_metric_close(struct ks_metric_source *s);	/* the kernel counts no more */
+const char *ks_metric_run_dir(void);	/* for what outlives the process, until the next boot */
 
 /* tally.c: what is kept from pass to pass, so that a series goes on under its name */
 #define KS_NR_BOUNDS 5
@@ -102,7 +103,7 @@ struct ks_group {
 };
 
 struct ks_event_tally {
-	bool now, histogram, refused;
+	bool now, histogram;
 	size_t groups;
 	u64 bucket[KS_NR_BOUNDS + 1], ns;
 	const char *state;
@@ -115,13 +116,28 @@ struct ks_tally {
 	struct ks_module_status module[KS_MAX_MODULES];
 	const char *reach[KS_MAX_METRIC_LAYERS];
 	char **folded;		/* names of what has no series of its own */
-	size_t nr_groups, nr_histograms, nr_folded, room_folded, current;
+	struct ks_hist_entry *entry;	/* of the event that is counted */
+	size_t nr_groups, nr_histograms, nr_folded, room_folded, nr_entries, room_entries, current;
 	const struct ks_metric_source *source;
+	bool changed;		/* somebody got a series since that was saved */
 	u64 passes;
 };
 
 void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s);
 void ks_tally_free(struct ks_tally *t);
+
+/* What ks_metric_events[@event] has, or gets now: a series, a histogram. NULL or false: there is no room. */
+struct ks_group *ks_tally_group(struct ks_tally *t, size_t event, const char *dev,
+				const char *cause);
+bool ks_tally_histogram(struct ks_tally *t, size_t event);
+
+/* series.c: who has a series, from process to process */
+void ks_series_load(struct ks_tally *t, const char *path);
+bool ks_series_save(struct ks_tally *t, const char *path);	/* if it has changed; false: errno says why not */
+
+/* file.c; ks_file_read() returns NULL if it cannot be read, else text to be freed */
+char *ks_file_read(const char *path);
+bool ks_file_replace(const char *path, const char *text, size_t len);	/* it has a '/' */
 
 /* workload.c: the jobs on this node */
 #define KS_MAX_WORKLOADS 8

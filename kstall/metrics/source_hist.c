@@ -23,7 +23,6 @@
 
 #define INSTANCE "kstall_metrics"
 #define DEBUGFS "/sys/kernel/debug"
-#define RUN "/run/kstall-metrics"
 
 struct machine {
 	struct ks_metric_source s;
@@ -32,29 +31,6 @@ struct machine {
 	size_t formats;		/* how many events it knows */
 	bool failed[KS_MAX_METRIC_EVENTS];	/* has been said */
 };
-
-static char *read_all(const char *path)
-{
-	size_t room = 0, len = 0;
-	char *text = NULL;
-	FILE *f = fopen(path, "re");
-	size_t n;
-
-	if (!f)
-		return NULL;
-	do {
-		text = ks_grow(text, &room, len + 65536, 1);
-		n = fread(text + len, 1, room - len - 1, f);
-		len += n;
-	} while (n);
-	text[len] = '\0';
-	if (ferror(f)) {
-		free(text);
-		text = NULL;
-	}
-	fclose(f);
-	return text;
-}
 
 static char *file_of(struct machine *m, const struct ks_metric_event *e, const char *name)
 {
@@ -67,7 +43,7 @@ static char *file_of(struct machine *m, const struct ks_metric_event *e, const c
 static char *read_of(struct machine *m, const struct ks_metric_event *e, const char *name)
 {
 	char *file = file_of(m, e, name);
-	char *text = file ? read_all(file) : NULL;
+	char *text = file ? ks_file_read(file) : NULL;
 
 	tracefs_put_tracing_file(file);
 	return text;
@@ -144,7 +120,7 @@ static char *status(void *priv, const char *module)
 	char path[128];
 
 	(void)priv;
-	return read_all(ks_fmt(path, sizeof(path), DEBUGFS "/%s/status", module));
+	return ks_file_read(ks_fmt(path, sizeof(path), DEBUGFS "/%s/status", module));
 }
 
 static const char *symbol(const struct tep_print_arg *arg, const char *field, u64 value)
@@ -217,15 +193,25 @@ static bool have_instance(struct machine *m)
 	return true;
 }
 
+/* systemd says where RuntimeDirectory= is. */
+const char *ks_metric_run_dir(void)
+{
+	const char *dir = getenv("RUNTIME_DIRECTORY");
+
+	return dir && dir[0] == '/' ? dir : "/run/kstall-metrics";
+}
+
 /* Not in tracefs, which may have to be unmounted. It ends with the process. */
 static void lock_out_others(void)
 {
+	char lock[4096];
 	int fd;
 
-	mkdir(RUN, 0700);
-	fd = open(RUN "/lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	mkdir(ks_metric_run_dir(), 0700);
+	ks_fmt(lock, sizeof(lock), "%s/lock", ks_metric_run_dir());
+	fd = open(lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		ks_die(RUN "/lock: %s", geteuid() ? "it takes root (sudo)" : strerror(errno));
+		ks_die("%s: %s", lock, geteuid() ? "it takes root (sudo)" : strerror(errno));
 	if (flock(fd, LOCK_EX | LOCK_NB))
 		ks_die("another kstall metrics is counting");
 }

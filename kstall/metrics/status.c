@@ -25,10 +25,12 @@ static u64 number(const char *line, const char *key)
 static void module_line(const char *line, struct ks_module_status *st)
 {
 	const char *v = value(line, "version");
+	char raw[128];
 
 	st->loaded = true;
 	if (v)
-		ks_fmt(st->version, sizeof(st->version), "%.*s", (int)strcspn(v, " "), v);
+		ks_printable(st->version, sizeof(st->version),
+			     ks_fmt(raw, sizeof(raw), "%.*s", (int)strcspn(v, " "), v));
 }
 
 /* The layers of which a reach line says that there is nothing to see; each module's own words. */

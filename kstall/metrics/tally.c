@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A bounded number of series, whatever names turn up. Who has one keeps it: it never falls. */
+/*
+ * A bounded number of series, whatever names turn up. Who has one keeps it, so none falls or jumps; of those that come
+ * together the first by name get what there is (the kernel tells the rarest first).
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,10 +37,10 @@ static struct ks_group *rest_of(struct ks_tally *t, const char *layer)
 	return &t->rest[i];
 }
 
-static struct ks_group *group_of(struct ks_tally *t, const char *dev, const char *cause)
+struct ks_group *ks_tally_group(struct ks_tally *t, size_t event, const char *dev,
+				const char *cause)
 {
-	const struct ks_metric_event *e = &ks_metric_events[t->current];
-	struct ks_event_tally *ev = &t->event[t->current];
+	const struct ks_metric_event *e = &ks_metric_events[event];
 	struct ks_group *g;
 
 	for (size_t i = 0; i < t->nr_groups; i++) {
@@ -45,17 +48,28 @@ static struct ks_group *group_of(struct ks_tally *t, const char *dev, const char
 		if (g->event == e && !strcmp(g->dev, dev) && !strcmp(g->cause, cause))
 			return g;
 	}
-	if (t->nr_groups == KS_MAX_GROUPS || ev->groups == KS_GROUPS_AN_EVENT) {
-		fold(t, e->name, dev, cause);
-		return rest_of(t, e->layer);
-	}
-	ev->groups++;
+	if (t->nr_groups == KS_MAX_GROUPS || t->event[event].groups == KS_GROUPS_AN_EVENT)
+		return NULL;
+	t->event[event].groups++;
 	g = &t->group[t->nr_groups++];
 	g->event = e;
 	g->layer = e->layer;
 	ks_fmt(g->dev, sizeof(g->dev), "%s", dev);
 	ks_fmt(g->cause, sizeof(g->cause), "%s", cause);
+	t->changed = true;
 	return g;
+}
+
+bool ks_tally_histogram(struct ks_tally *t, size_t event)
+{
+	struct ks_event_tally *ev = &t->event[event];
+
+	if (ev->histogram || t->nr_histograms == KS_MAX_HISTOGRAMS)
+		return ev->histogram;
+	t->nr_histograms++;
+	ev->histogram = true;
+	t->changed = true;
+	return true;
 }
 
 static const char *cause_name(struct ks_tally *t, const char *cause)
@@ -72,11 +86,33 @@ static const char *cause_name(struct ks_tally *t, const char *cause)
 static void add_entry(void *priv, const struct ks_hist_entry *h)
 {
 	struct ks_tally *t = priv;
+	struct ks_hist_entry *new;
+
+	t->entry = ks_grow(t->entry, &t->room_entries, t->nr_entries + 1, sizeof(*t->entry));
+	new = &t->entry[t->nr_entries++];
+	*new = *h;
+	ks_fmt(new->cause, sizeof(new->cause), "%s", cause_name(t, h->cause));
+}
+
+static int by_name(const void *a, const void *b)
+{
+	const struct ks_hist_entry *x = a, *y = b;
+	int dev = strcmp(x->dev, y->dev);
+
+	return dev ? dev : strcmp(x->cause, y->cause);
+}
+
+static void count_entry(struct ks_tally *t, const struct ks_hist_entry *h)
+{
 	const struct ks_metric_event *e = &ks_metric_events[t->current];
 	struct ks_event_tally *ev = &t->event[t->current];
-	struct ks_group *g = group_of(t, h->dev, cause_name(t, h->cause));
+	struct ks_group *g = ks_tally_group(t, t->current, h->dev, h->cause);
 	int b = 0;
 
+	if (!g) {
+		fold(t, e->name, h->dev, h->cause);
+		g = rest_of(t, e->layer);
+	}
 	g->now = true;
 	g->count += e->count ? h->sum : h->hits;
 	if (!e->ns)
@@ -89,13 +125,23 @@ static void add_entry(void *priv, const struct ks_hist_entry *h)
 		b++;
 	ev->bucket[b] += h->hits;
 	ev->ns += h->sum;
-	if (!ev->histogram && !ev->refused) {
-		ev->histogram = t->nr_histograms < KS_MAX_HISTOGRAMS;
-		ev->refused = !ev->histogram;
-		t->nr_histograms += ev->histogram;
-		if (ev->refused)
-			fold(t, e->name, "histogram", "");
-	}
+	if (!ks_tally_histogram(t, t->current))
+		fold(t, e->name, "histogram", "");
+}
+
+static u64 count_event(struct ks_tally *t, size_t event, const char *text)
+{
+	u64 full;
+
+	t->current = event;
+	t->event[event].now = true;
+	t->nr_entries = 0;
+	full = ks_hist_parse(text, &ks_metric_events[event], add_entry, t);
+	if (t->nr_entries)
+		qsort(t->entry, t->nr_entries, sizeof(*t->entry), by_name);
+	for (size_t i = 0; i < t->nr_entries; i++)
+		count_entry(t, &t->entry[i]);
+	return full;
 }
 
 static void clear(struct ks_tally *t)
@@ -130,9 +176,7 @@ static u64 count_events(struct ks_tally *t, struct ks_metric_source *s, const ch
 		text = s->tracing ? s->hist(s->priv, e) : NULL;
 		if (!text)
 			continue;
-		t->current = i;
-		t->event[i].now = true;
-		full += ks_hist_parse(text, e, add_entry, t);
+		full += count_event(t, i, text);
 		free(text);
 	}
 	return full;
@@ -203,4 +247,5 @@ void ks_tally_free(struct ks_tally *t)
 	for (size_t i = 0; i < t->nr_folded; i++)
 		free(t->folded[i]);
 	free(t->folded);
+	free(t->entry);
 }

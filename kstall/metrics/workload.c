@@ -36,16 +36,19 @@ static void without_replica(char *name)
 /* Nodes with the same workload are compared; who does not say it is known by the rest. */
 static void name_workload(struct ks_workload *j)
 {
-	char pod[KS_WORKLOAD];
+	char pod[KS_WORKLOAD], name[2 * KS_WORKLOAD];
 
 	if (j->workload[0])
 		return;
 	if (j->slurm_job_id[0]) {
-		ks_fmt(j->workload, KS_WORKLOAD, "slurm/%s", j->slurm_job_id);
+		ks_fmt(name, sizeof(name), "slurm/%s", j->slurm_job_id);
 	} else if (j->pod[0]) {
 		without_replica(strcpy(pod, j->pod));
-		ks_fmt(j->workload, KS_WORKLOAD, "%s/%s", j->namespace, pod);
+		ks_fmt(name, sizeof(name), "%s/%s", j->namespace, pod);
+	} else {
+		return;
 	}
+	ks_printable(j->workload, KS_WORKLOAD, name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -84,7 +87,7 @@ static void add_line(struct ks_workloads *w, char *line)
 			size_t len = strlen(keys[i].key);
 
 			if (!strncmp(word, keys[i].key, len))
-				ks_fmt(keys[i].to, KS_WORKLOAD, "%s", word + len);
+				ks_printable(keys[i].to, KS_WORKLOAD, word + len);
 		}
 	}
 	add(w, &j);

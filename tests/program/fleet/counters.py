@@ -63,7 +63,7 @@ def write(directory, files):
 def run(*arguments):
     p = subprocess.run([program, *arguments], capture_output=True, timeout=300)
     assert p.returncode == 0, (p.returncode, p.stderr)
-    return p.stdout.decode(errors="replace")
+    return p.stdout.decode()
 
 
 def samples(page):
@@ -178,8 +178,60 @@ def damaged(work):
             files[name] = bytes(raw[:rand.randrange(len(raw))]) if rand.random() < 0.3 else bytes(raw)
         write(f"{work}/damaged{i}", files)
         page = run(f"{work}/damaged{i}")
-        bad += lint(page) + "".join(c for c in page if not " " <= c <= "~" and c != "\n")
+        bad += lint(page) + "".join(c for c in page if not c.isprintable() and c != "\n")
     tap.result(not bad, "damaged files do not damage the page", bad)
+
+
+def counters(page):
+    """What must go on where it was, but for what the process counts of itself"""
+    return {k: v for k, v in samples(page).items() if not k.startswith(("kstall_metrics_", "kstall_folded_"))}
+
+
+def restarts(work):
+    """16 disks turn up one by one, the busiest first; the kernel tells the rarest first. Eleven events have durations, the last in the
+    table first."""
+    disk = next(e for e in EVENTS if e[1] == "io_uring_block_rq")
+    timed = [e for e in EVENTS if e[4] and e != disk][:11][::-1]
+    passes = []
+    for i in range(16):
+        rows = [(f"nvme{n}n1", 1, 20, 10 * (16 - n), 10 ** 9 * (16 - n) * (i + 1)) for n in range(i + 1)]
+        files = {"io_uring_trace.io_uring_block_rq.hist": hist(disk, rows[::-1])}
+        for event in timed[:i + 1]:
+            files[f"{event[0]}.{event[1]}.hist"] = hist(event, [("d", "1", 20, 4, 40)])
+        write(f"{work}/disks{i}", files)
+        passes.append(f"{work}/disks{i}")
+    kept = f"{work}/series"
+    before = counters(run("--series", kept, *passes))
+    after = counters(run("--series", kept, passes[-1]))
+    tap.result("kstall_stall_seconds_total" in str(before) and after == before, "after a kill each series goes on where it was, and each histogram",
+               sorted(before.items() ^ after.items()))
+    write(f"{work}/more", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, [("a", 1, 20, 1, 5)] + rows)})
+    later = counters(run("--series", kept, f"{work}/more"))
+    fallen = [k for k in later if k.startswith("kstall_events_total") and int(later[k]) < int(before[k])]
+    tap.result(not fallen and not any('device="a"' in k for k in later), "who comes later takes nobody's series, whatever its name", fallen)
+    write(f"{work}/reverse", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, rows)})
+    write(f"{work}/forward", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, rows[::-1])})
+    first = [counters(run(f"{work}/{order}")) for order in ("reverse", "forward")]
+    tap.result(first[0] == first[1], "of those that come together the first by name have series, however busy they are", first)
+    write(work, {"rubbish": "series\nseries\tio_uring_block_rq\nhistogram\tnone\n\n\t\t\t\nhistogram\tio_uring_block_rq\n" * 2})
+    tap.result(counters(run("--series", f"{work}/rubbish", passes[-1])).keys() == counters(run(passes[-1])).keys(), "a file of series that is spoilt does no harm", "")
+
+
+def names(work):
+    """What Prometheus takes: any UTF-8 that is valid"""
+    disk = next(e for e in EVENTS if e[1] == "io_uring_block_rq")
+    text = hist(disk, [("gpu\u00e4", 1, 20, 1, 5), ("gpu\u00f6", 1, 20, 2, 5), ("\u8bad\u7ec3" * 15, 1, 20, 4, 5), ("a\u009b", 1, 20, 8, 5)]).encode()
+    text = text.replace(b"# trigger", hist(disk, [("gpuX", 1, 20, 16, 5), ("gpuY", 1, 20, 32, 5)]).replace("X", "\udce4").replace("Y", "\udcf6").encode(errors="surrogateescape") + b"\n#", 1)
+    write(f"{work}/names", {"io_uring_trace.io_uring_block_rq.hist": text})
+    page = run(f"{work}/names")
+    got = {re.search('device="([^"]*)"', k)[1]: v for k, v in samples(page).items() if k.startswith("kstall_events_total")}
+    want = {"gpu\u00e4": "1", "gpu\u00f6": "2", "\u8bad\u7ec3" * 10 + "\u8bad": "4", "a?": "8", "gpu\ufffd": "48"}
+    tap.result(got == want, "names are told apart as they are told: UTF-8 stays, other bytes are one character for all, before they are compared", got)
+    tap.result(not lint(page), "promtool has nothing to say of them", lint(page))
+    with open(f"{work}/jobs", "w", encoding="utf-8") as f:
+        f.write("workload=\u8bad\u7ec3\u4e00\nworkload=\u8bad\u7ec3\u4e8c\n")
+    got = sorted(re.search('workload="([^"]*)"', k)[1] for k in samples(run("--jobs", f"file:{work}/jobs", "/nonexistent")) if k.startswith("kstall_job_info"))
+    tap.result(got == ["\u8bad\u7ec3\u4e00", "\u8bad\u7ec3\u4e8c"], "so are workloads", got)
 
 
 def jobs(work):
@@ -211,5 +263,7 @@ with tempfile.TemporaryDirectory() as work:
     known(work)
     storm(work)
     damaged(work)
+    restarts(work)
+    names(work)
     jobs(work)
 tap.end()
