@@ -51,12 +51,16 @@ static bool read_word(char *buf, size_t size, const char *module, const char *fi
 	return good;
 }
 
+char *ks_rec_module(char *buf, size_t size, const char *system)
+{
+	return ks_fmt(buf, size, "%s%s", system, strstr(system, "_trace") ? "" : "_trace");
+}
+
 static void tell_module(FILE *out, const char *system)
 {
-	const char *suffix = strstr(system, "_trace") ? "" : "_trace";
 	char name[64], version[64], source[64];
 
-	ks_fmt(name, sizeof(name), "%s%s", system, suffix);
+	ks_rec_module(name, sizeof(name), system);
 	if (!read_word(version, sizeof(version), name, "version"))
 		return;
 	read_word(source, sizeof(source), name, "srcversion");

@@ -36,6 +36,7 @@ struct ks_rec_config {
 #define KS_REC_CONF "/etc/kstall/recorder.conf"
 #define KS_REC_DIR "/var/lib/kstall/recorder"
 #define KS_REC_TRIGGERS "kstall-trigger"	/* the instance of watch */
+#define KS_REC_OWN "kstall"		/* of modules loaded with recorder=1; ours only to read */
 
 /* @file NULL: the usual one, if there is one. What is wrong with it ends the program. */
 void ks_rec_configure(struct ks_rec_config *c, const char *file);
@@ -64,6 +65,7 @@ char *ks_ring_name(char *buf, size_t size, const struct ks_rec_event *e);
 
 void ks_rings_open(struct ks_rings *r, const struct ks_rec_config *c, bool create);
 void ks_rings_close(struct ks_rings *r);
+struct ks_ring *ks_rings_find(struct ks_rings *r, const char *name);
 void ks_ring_stats(struct tracefs_instance *in, struct ks_ring_stats *s);
 void ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stats *add_to);
 bool ks_ring_file_is(struct ks_ring *r, const char *file, const char *value);
@@ -72,6 +74,21 @@ const char *ks_ring_clock(const struct ks_ring *ring);
 
 /* Whose records these are, and what CLOCK_MONOTONIC is by the ring's clock. */
 void ks_ring_mark(struct ks_ring *ring);
+
+/* ---- is it on? ---- */
+
+struct ks_rec_state {
+	u64 off;		/* which events are wanted, there, and not on; 0: none */
+	u64 modules;		/* which modules are loaded: another number after each that comes or goes */
+	bool stopped;		/* all rings are switched off: recorder stop */
+};
+
+/* @triggers: the instance of watch, whose events count, too */
+void ks_rec_look(struct ks_rec_state *s, const struct ks_rec_config *c,
+		 struct tracefs_instance *triggers);
+
+/* "events/SYSTEM/EVENT/FILE" */
+char *ks_rec_event_file(char *buf, size_t size, const struct ks_rec_event *e, const char *file);
 
 /* ---- which boot, and its formats ---- */
 
@@ -87,6 +104,9 @@ struct ks_armed {
 
 const char *ks_boot_id(void);
 s64 ks_real_ns(void);
+
+/* The module that has events of this system: "io_uring_trace" has those of its own name, "aer_trace" those of "aer". */
+char *ks_rec_module(char *buf, size_t size, const char *system);
 
 /* Is a module with events of this system loaded? */
 bool ks_rec_has_system(const char *system);

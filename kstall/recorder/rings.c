@@ -9,7 +9,6 @@
 
 #include "recorder/recorder.h"
 
-#define OWN "kstall"		/* of modules loaded with recorder=1; ours only to read */
 #define SLOW "kstall-slow"
 
 char *ks_ring_name(char *buf, size_t size, const struct ks_rec_event *e)
@@ -34,15 +33,22 @@ static struct tracefs_instance *attach(const char *name, bool create)
 	return in;
 }
 
+struct ks_ring *ks_rings_find(struct ks_rings *r, const char *name)
+{
+	for (int i = 0; i < r->nr; i++) {
+		if (!strcmp(r->ring[i].name, name))
+			return &r->ring[i];
+	}
+	return NULL;
+}
+
 static void add(struct ks_rings *r, const char *name, bool create)
 {
 	struct ks_ring *ring = &r->ring[r->nr];
 	struct tracefs_instance *in;
 
-	for (int i = 0; i < r->nr; i++) {
-		if (!strcmp(r->ring[i].name, name))
-			return;
-	}
+	if (ks_rings_find(r, name))
+		return;
 	in = r->nr < KS_MAX_RINGS ? attach(name, create) : NULL;
 	if (!in)
 		return;
@@ -57,7 +63,7 @@ void ks_rings_open(struct ks_rings *r, const struct ks_rec_config *c, bool creat
 	char name[40];
 
 	memset(r, 0, sizeof(*r));
-	add(r, OWN, false);
+	add(r, KS_REC_OWN, false);
 	add(r, SLOW, create);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		struct ks_rec_event e = c->events[i];

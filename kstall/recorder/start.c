@@ -139,25 +139,11 @@ static void prepare(struct ks_ring *ring, const struct ks_rec_config *c)
 			(unsigned long long)ks_rec_ring_kib(c), strerror(errno));
 }
 
-static struct ks_ring *find(struct ks_rings *r, const char *name)
-{
-	for (int i = 0; i < r->nr; i++) {
-		if (!strcmp(r->ring[i].name, name))
-			return &r->ring[i];
-	}
-	return NULL;
-}
-
-static char *event_file(char *buf, size_t size, const struct ks_rec_event *e, const char *file)
-{
-	return ks_fmt(buf, size, "events/%s/%s/%s", e->system, e->name, file);
-}
-
 static bool is_on(struct ks_ring *ring, const struct ks_rec_event *e)
 {
 	char path[256];
 
-	return ring && ks_ring_file_is(ring, event_file(path, sizeof(path), e, "enable"), "1");
+	return ring && ks_ring_file_is(ring, ks_rec_event_file(path, sizeof(path), e, "enable"), "1");
 }
 
 /* The kernel filters: what is short costs its hook, and no record. */
@@ -169,7 +155,7 @@ static void set_filter(struct ks_ring *ring, const struct ks_rec_event *e)
 		ks_fmt(text, sizeof(text), "%s > %llu", e->field, (unsigned long long)e->ns);
 	if (e->when == KS_REC_IF)
 		ks_fmt(text, sizeof(text), "%s", e->filter);
-	if (tracefs_instance_file_write(ring->in, event_file(path, sizeof(path), e, "filter"),
+	if (tracefs_instance_file_write(ring->in, ks_rec_event_file(path, sizeof(path), e, "filter"),
 					text) < 0 && strcmp(text, "0"))
 		ks_die("%s:%s: the kernel does not take the filter \"%s\"", e->system, e->name, text);
 }
@@ -177,9 +163,9 @@ static void set_filter(struct ks_ring *ring, const struct ks_rec_event *e)
 static void set_event(struct ks_rings *r, const struct ks_rec_event *e)
 {
 	char path[256], name[40];
-	struct ks_ring *ring = find(r, ks_ring_name(name, sizeof(name), e));
+	struct ks_ring *ring = ks_rings_find(r, ks_ring_name(name, sizeof(name), e));
 	/* recorder=1 has it already; twice would be twice in what is shown */
-	bool want = e->when != KS_REC_OFF && !is_on(find(r, "kstall"), e);
+	bool want = e->when != KS_REC_OFF && !is_on(ks_rings_find(r, KS_REC_OWN), e);
 
 	if (want && !ring)
 		ks_warn("%s:%s is not recorded: there are %d rings, no more", e->system, e->name,
@@ -187,15 +173,15 @@ static void set_event(struct ks_rings *r, const struct ks_rec_event *e)
 	for (int i = 0; i < r->nr; i++) {
 		bool here = want && &r->ring[i] == ring;
 
-		if (!strcmp(r->ring[i].name, "kstall") ||
-		    !tracefs_file_exists(r->ring[i].in, event_file(path, sizeof(path), e, "enable")))
+		if (!strcmp(r->ring[i].name, KS_REC_OWN) ||
+		    !tracefs_file_exists(r->ring[i].in, ks_rec_event_file(path, sizeof(path), e, "enable")))
 			continue;
 		if (here)
 			set_filter(ring, e);
 		if (here == is_on(&r->ring[i], e))
 			continue;
 		if (tracefs_instance_file_write(r->ring[i].in,
-						event_file(path, sizeof(path), e, "enable"),
+						ks_rec_event_file(path, sizeof(path), e, "enable"),
 						here ? "1" : "0") < 0)
 			ks_warn("%s:%s cannot be recorded here: %s", e->system, e->name,
 				strerror(errno));
@@ -248,10 +234,11 @@ void ks_rec_stop(const struct ks_rec_config *c)
 	remove_triggers();
 	ks_rings_open(&r, c, false);
 	for (int i = 0; i < r.nr; i++) {
-		if (!strcmp(r.ring[i].name, "kstall"))
+		if (!strcmp(r.ring[i].name, KS_REC_OWN))
 			continue;
-		put(&r.ring[i], "events/enable", "0");
+		/* in this order, or watch sees events that are off and switches them on again */
 		put(&r.ring[i], "tracing_on", "0");
+		put(&r.ring[i], "events/enable", "0");
 	}
 	ks_rings_close(&r);
 }

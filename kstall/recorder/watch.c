@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * kstall recorder watch: arms what modules bring that are loaded later, and makes a copy when a
- * trigger comes. Triggers have an instance of their own, which is read as they come. ftrace's
- * "snapshot" trigger would freeze its own instance only, needs its memory twice, is not there for
- * memory that survives a reboot, and keeps the module from being unloaded.
+ * kstall recorder watch: switches on what is wanted and is off, such as what a module that is loaded
+ * later brings, and makes a copy when a trigger comes. Triggers have an instance of their own, which
+ * is read as they come. ftrace's "snapshot" trigger would freeze its own instance only, needs its
+ * memory twice, is not there for memory that survives a reboot, and keeps the module from being
+ * unloaded.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,35 +20,12 @@
 #define RETRY_S 5
 #define SETTLE_US 200000	/* what follows at once belongs to it: the reset after a timeout */
 
-static volatile int over;
+static volatile sig_atomic_t over;
 
 static void end(int sig)
 {
 	(void)sig;
 	over = 1;
-}
-
-/* What changes when one of our modules comes or goes; its address tells a reload. */
-static u64 modules_hash(void)
-{
-	FILE *f = fopen("/proc/modules", "r");
-	char *line = NULL;
-	size_t size = 0;
-	u64 hash = 0;
-
-	while (f && getline(&line, &size, f) > 0) {
-		char *address = strrchr(line, 'x');
-
-		if (!strstr(line, "_trace ") || !strstr(line, " Live ") || !address)
-			continue;
-		for (char *p = line; *p != ' '; p++)
-			hash += hash * 31 + *p;
-		hash += strtoull(address + 1, NULL, 16);
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return hash;
 }
 
 static void enable_triggers(struct tracefs_instance *in, const struct ks_rec_config *c)
@@ -146,23 +124,34 @@ static void act(const struct ks_rec_config *c, int fd, char *buf, size_t size)
 	}
 }
 
-static void follow(const struct ks_rec_config *c, struct tracefs_instance *in, int fd)
+/* @done: for which state this was done last. What the kernel refused then is not asked for again. */
+static void keep_on(const struct ks_rec_config *c, struct tracefs_instance *in,
+		    struct ks_rec_state *done)
+{
+	struct ks_rec_state now;
+
+	ks_rec_look(&now, c, in);
+	if (now.stopped || (now.modules == done->modules && (!now.off || now.off == done->off))) {
+		done->off = now.off;
+		return;
+	}
+	if (apart(arm, (void *)c) == MADE)
+		*done = now;
+	else
+		sleep(RETRY_S);
+	enable_triggers(in, c);
+}
+
+static void follow(const struct ks_rec_config *c, struct tracefs_instance *in, int fd,
+		   struct ks_rec_state *done)
 {
 	static char buf[65536];
-	u64 seen = modules_hash();
 
 	enable_triggers(in, c);
 	while (!over) {
 		struct pollfd p = { fd, POLLIN, 0 };
-		u64 now = modules_hash();
 
-		if (now != seen) {
-			if (apart(arm, (void *)c) == MADE)
-				seen = now;
-			else
-				sleep(RETRY_S);
-			enable_triggers(in, c);
-		}
+		keep_on(c, in, done);
 		if (poll(&p, 1, 1000) > 0)
 			act(c, fd, buf, sizeof(buf));
 	}
@@ -172,6 +161,7 @@ int ks_rec_watch(const struct ks_rec_config *c)
 {
 	struct sigaction sa = { .sa_handler = end };
 	struct tracefs_instance *in;
+	struct ks_rec_state begin;
 	int fd;
 
 	sigaction(SIGINT, &sa, NULL);
@@ -180,8 +170,9 @@ int ks_rec_watch(const struct ks_rec_config *c)
 	fd = tracefs_instance_file_open(in, "trace_pipe", O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		ks_die("%s: %s", KS_REC_TRIGGERS, strerror(errno));
+	ks_rec_look(&begin, c, in);
 	ks_rec_start(c);
-	follow(c, in, fd);
+	follow(c, in, fd, &begin);
 	close(fd);
 	tracefs_event_disable(in, NULL, NULL);
 	tracefs_instance_destroy(in);

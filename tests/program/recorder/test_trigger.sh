@@ -4,7 +4,7 @@
 # once: the copies are made by the same code on each kernel
 # requires: python3
 . ./lib.sh
-plan 14
+plan 19
 
 configure 'ring_kib 64' 'every 1h'
 load mock_gpu timeout_ms=1000 reset_ms=10
@@ -22,6 +22,30 @@ load drm_sched_trace
 on() { [ "$(cat "$TRACEFS/instances/$1/events/drm_sched/drm_sched_job_timeout/enable")" = 1 ]; }
 t_ok "watch: it finds modules that come later" wait_until 30 on kstall-drm_sched
 t_ok "watch: and their triggers" wait_until 30 on kstall-trigger
+
+# --- a module that is away for less than a look lasts, and an address that is not told ---
+
+reload() { unload drm_sched_trace; load drm_sched_trace; }
+kill -STOP $watch
+kptr=$(</proc/sys/kernel/kptr_restrict)
+at_exit eval "echo $kptr >/proc/sys/kernel/kptr_restrict"
+echo 2 >/proc/sys/kernel/kptr_restrict
+reload
+t_fails "reloaded: the kernel has its events off" on kstall-drm_sched
+kill -CONT $watch
+t_ok "reloaded: they are recorded again" wait_until 30 on kstall-drm_sched
+t_ok "reloaded: and are triggers again" wait_until 30 on kstall-trigger
+echo 0 >"$TRACEFS/instances/kstall-drm_sched/events/drm_sched/enable"
+t_ok "switched off by somebody: on again" wait_until 30 on kstall-drm_sched
+recorder stop
+reload
+sleep 3 # three looks
+t_fails "recorder stop: the service leaves it so" on kstall-drm_sched
+recorder start
+wait_until 30 on kstall-trigger || bail "the trigger stays off"
+
+# --- a hang ---
+
 "$URING" short-submit >/dev/null
 "$URING" short-submit >/dev/null
 hang() { ../../modules/drm_sched/gpu entity 2 1 run 1000 once flags h job 0 await 0 60000 >/dev/null; }
