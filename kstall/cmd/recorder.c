@@ -155,7 +155,7 @@ static int add_copies(struct args *a, struct ks_lines *l, const char *prefix, co
 
 static int show_file(struct args *a)
 {
-	struct ks_lines l = { .nr = 0 };
+	struct ks_lines l = { .json = a->print.json };
 	char *about = ks_copy_about(a->what), real[32] = "0", boot[40] = "";
 	bool good;
 
@@ -174,7 +174,7 @@ static int show_file(struct args *a)
 
 static int show_now(struct args *a)
 {
-	struct ks_lines l = { .nr = 0 };
+	struct ks_lines l = { .json = a->print.json };
 	bool refused = false;
 	struct ks_rings r;
 
@@ -206,7 +206,7 @@ static int print_last_boot(struct args *a)
 {
 	char boot[40] = "", real[32] = "0", kernel[128] = "", found[40] = "", modules[1000] = "";
 	char *about = ks_copy_about(a->what);
-	struct ks_lines l = { .nr = 0 };
+	struct ks_lines l = { .json = a->print.json };
 	bool refused = false;
 
 	ks_about_get(boot, sizeof(boot), about, "boot");

@@ -67,8 +67,7 @@ static void tell_module(FILE *out, const char *system)
 	fprintf(out, "%s%s %s %s", ftell(out) ? ", " : "", name, version, source);
 }
 
-/* Systems that kstall has events of, once each; ends in NULL. */
-static const char *const *systems(const struct ks_rec_config *c)
+const char *const *ks_rec_systems(const struct ks_rec_config *c)
 {
 	static const char *list[16];
 	int n = 0;
@@ -91,7 +90,7 @@ bool ks_rec_has_system(const char *system)
 void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struct ks_rings *r,
 		  bool formats)
 {
-	const char *const *list = systems(c);
+	const char *const *list = ks_rec_systems(c);
 	const char *there[16];
 	struct utsname u;
 	size_t size;

@@ -108,6 +108,9 @@ s64 ks_real_ns(void);
 /* The module that has events of this system: "io_uring_trace" has those of its own name, "aer_trace" those of "aer". */
 char *ks_rec_module(char *buf, size_t size, const char *system);
 
+/* Systems that kstall has events of, once each; ends in NULL. */
+const char *const *ks_rec_systems(const struct ks_rec_config *c);
+
 /* Is a module with events of this system loaded? */
 bool ks_rec_has_system(const char *system);
 
@@ -174,22 +177,34 @@ struct ks_line {
 	size_t nr;		/* of two at the same time the one that was read first comes first */
 	int cpu, ring;
 	char *system, *event, *text;
+	char *fields;		/* in JSON, if it is asked for; NULL: the text does not tell them apart */
 };
 
 struct ks_lines {
 	struct ks_line *line;
 	size_t nr, room;
+	bool json;		/* fields are wanted */
 	u64 unknown, bad;	/* records of no event whose format is known; that do not fit it */
+	u64 unread, others;	/* lines of a ring that are none, or of events that nobody here asked for */
+	u64 unclear;		/* in JSON with their text: fields that cannot be told apart */
 	char *foreign;		/* another boot than the formats' that has records here */
 	char *notes;
 	size_t notes_room;
 };
 
-void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, const char *system, const char *event,
-		  const char *text);
+/* @record NULL: all that there is, is the text. */
+void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, struct tep_event *te,
+		  struct tep_record *record, const char *text);
 void ks_lines_note(struct ks_lines *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool ks_lines_file(struct ks_lines *l, const char *file);
 void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *r);
+
+/* fields.c: the inside of a JSON object; false: the fields cannot be told apart. */
+bool ks_fields_json(FILE *out, struct tep_event *te, struct tep_record *record, const char *text);
+
+/* show.c: is it the line that ks_ring_mark() writes? By which @offset to CLOCK_MONOTONIC. */
+bool ks_read_mark(const char *text, u64 ts, char *boot, s64 *offset);
+void ks_lines_to_mono(struct ks_lines *l, size_t first, int ring, s64 offset);
 
 struct ks_print {
 	u64 since;		/* ns before @until; 0: all */

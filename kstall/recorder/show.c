@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Events as lines: those of copies by the formats that are in them, those that are still in a ring
- * as the kernel prints them, since a ring's pages can only be read by taking them out.
- */
-#include <ctype.h>
+/* Events as lines: those of copies, by the formats that are in them; and printing. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -20,15 +16,37 @@
 
 #define MARK "kstall recorder boot="
 
-void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, const char *system, const char *event,
-		  const char *text)
+static char *fields_of(struct ks_lines *l, struct tep_event *te, struct tep_record *record,
+		       const char *text)
+{
+	char *fields = NULL;
+	size_t size;
+	FILE *f;
+	bool good;
+
+	if (!l->json)
+		return NULL;
+	f = open_memstream(&fields, &size);
+	if (!f)
+		ks_die("out of memory");
+	good = ks_fields_json(f, te, record, text);
+	fclose(f);
+	if (good)
+		return fields;
+	l->unclear++;
+	free(fields);
+	return NULL;
+}
+
+void ks_lines_add(struct ks_lines *l, u64 ts, int cpu, struct tep_event *te,
+		  struct tep_record *record, const char *text)
 {
 	size_t size = 3 * strlen(text) + 1;
 
 	l->line = ks_grow(l->line, &l->room, l->nr + 1, sizeof(*l->line));
 	l->line[l->nr] = (struct ks_line){
-		ts, l->nr, cpu, 0, ks_strdup(system), ks_strdup(event),
-		ks_printable(ks_alloc(size), size, text),
+		ts, l->nr, cpu, 0, ks_strdup(te->system), ks_strdup(te->name),
+		ks_printable(ks_alloc(size), size, text), fields_of(l, te, record, text),
 	};
 	l->nr++;
 }
@@ -81,7 +99,7 @@ static bool at_home(const char *ring, const char *system)
 }
 
 /* Written when a boot begins to record: whose records these are, and by which clock. */
-static bool read_mark(const char *text, u64 ts, char *boot, s64 *offset)
+bool ks_read_mark(const char *text, u64 ts, char *boot, s64 *offset)
 {
 	static const char local[] = " clock=local mono_ns=";
 	const char *at = strstr(text, MARK);
@@ -98,7 +116,7 @@ static bool is_mark(struct reading *r, u64 ts, const char *text)
 {
 	char boot[40];
 
-	if (!read_mark(text, ts, boot, &r->offset))
+	if (!ks_read_mark(text, ts, boot, &r->offset))
 		return false;
 	if (strcmp(boot, r->boot) && !r->lines->foreign)
 		r->lines->foreign = ks_strdup(boot);
@@ -106,7 +124,7 @@ static bool is_mark(struct reading *r, u64 ts, const char *text)
 }
 
 /* Lines from @first on by one clock. */
-static void to_mono(struct ks_lines *l, size_t first, int ring, s64 offset)
+void ks_lines_to_mono(struct ks_lines *l, size_t first, int ring, s64 offset)
 {
 	for (size_t i = first; i < l->nr; i++) {
 		if (l->line[i].ring == ring)
@@ -135,7 +153,7 @@ static int one_record(struct tracecmd_input *handle, struct tep_record *record, 
 	tep_print_event(tep, &s, record, "%s", TEP_PRINT_INFO);
 	trace_seq_terminate(&s);
 	if (!is_mark(r, record->ts, s.buffer)) {
-		ks_lines_add(r->lines, record->ts, record->cpu, te->system, te->name, s.buffer);
+		ks_lines_add(r->lines, record->ts, record->cpu, te, record, s.buffer);
 		r->lines->line[r->lines->nr - 1].ring = r->index;
 	}
 	trace_seq_destroy(&s);
@@ -160,7 +178,7 @@ static void read_rings(struct ks_lines *l, struct tracecmd_input *in, const char
 	if (nr > 0)
 		tracecmd_iterate_events_multi(handles, nr, one_record, NULL);
 	for (int i = 0; i < nr; i++) {
-		to_mono(l, first, i, r[i].offset);
+		ks_lines_to_mono(l, first, i, r[i].offset);
 		tracecmd_close(handles[i]);
 	}
 	free(handles);
@@ -200,69 +218,6 @@ bool ks_lines_file(struct ks_lines *l, const char *file)
 	return true;
 }
 
-/* ---- of a ring, as text: "   comm-12 [001] d..1. 12.345678: event: text" ---- */
-
-static const char *system_of(const struct ks_rec_config *c, const char *event)
-{
-	for (size_t i = 0; i < c->nr_events; i++) {
-		if (!strcmp(c->events[i].name, event))
-			return c->events[i].system;
-	}
-	return NULL;
-}
-
-/* " [001] ", behind a name that may have anything. */
-static char *find_cpu(char *line)
-{
-	while ((line = strstr(line, " ["))) {
-		size_t n = strspn(line + 2, "0123456789");
-
-		if (n >= 3 && line[2 + n] == ']')
-			return line;
-		line++;
-	}
-	return NULL;
-}
-
-static void one_line(struct ks_lines *l, const struct ks_rec_config *c, char *line, s64 *offset)
-{
-	char *cpu = find_cpu(line), *at, *event, *text;
-	unsigned long long sec, usec;
-	char boot[40];
-	const char *system;
-	int n = 0;
-
-	at = cpu ? strstr(cpu, "] ") : NULL;
-	at = at ? strpbrk(at + 2, " ") : NULL;
-	if (*line == '#' || !at || sscanf(at, " %llu.%6llu: %n", &sec, &usec, &n) != 2 || !n)
-		return;
-	event = at + n;
-	text = strstr(event, ": ");
-	if (!text || read_mark(event, sec * NSEC + usec * 1000, boot, offset))
-		return;
-	*text = '\0';
-	text += 2;
-	system = system_of(c, event);
-	if (system)
-		ks_lines_add(l, sec * NSEC + usec * 1000, atoi(cpu + 2), system, event, text);
-}
-
-void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *r)
-{
-	for (int i = 0; i < r->nr; i++) {
-		int n;
-		char *text = tracefs_instance_file_read(r->ring[i].in, "trace", &n), *save = NULL;
-		size_t first = l->nr;
-		s64 offset = 0;
-
-		for (char *p = text ? strtok_r(text, "\n", &save) : NULL; p;
-		     p = strtok_r(NULL, "\n", &save))
-			one_line(l, c, p, &offset);
-		to_mono(l, first, 0, offset);
-		free(text);
-	}
-}
-
 /* ---- printing ---- */
 
 static int by_time(const void *a, const void *b)
@@ -283,74 +238,18 @@ static char *wall(char *buf, size_t size, s64 ns)
 	return ks_fmt(buf, size, "%s.%06lld", date, (long long)(ns % (s64)NSEC) / 1000);
 }
 
-static bool is_number(const char *s, size_t n)
-{
-	size_t i = n && *s == '-';
-
-	if (i == n || n > 18 || (n - i > 1 && s[i] == '0'))
-		return false;
-	while (i < n && isdigit((u8)s[i]))
-		i++;
-	return i == n;
-}
-
-/* Where the next "KEY=" begins; values may have blanks. */
-static const char *next_key(const char *s)
-{
-	while ((s = strchr(s, ' '))) {
-		size_t n = strspn(s + 1, "abcdefghijklmnopqrstuvwxyz_0123456789");
-
-		if (n && s[1 + n] == '=')
-			return s + 1;
-		s++;
-	}
-	return NULL;
-}
-
-static void json_text(const char *s, size_t n)
-{
-	char text[1024];
-
-	ks_json_string(stdout, ks_fmt(text, sizeof(text), "%.*s", (int)n, s));
-}
-
-static void json_value(const char *s, size_t n)
-{
-	if (is_number(s, n)) {
-		printf("%.*s", (int)n, s);
-		return;
-	}
-	json_text(s, n);
-}
-
-static void json_fields(const char *text)
-{
-	const char *sep = "";
-
-	while (text) {
-		size_t key = strcspn(text, "=");
-		const char *next = next_key(text), *value = text + key + 1;
-
-		if (!text[key])
-			return;
-		fputs(sep, stdout);
-		json_text(text, key);
-		fputs(": ", stdout);
-		json_value(value, next ? (size_t)(next - 1 - value) : strlen(value));
-		sep = ", ";
-		text = next;
-	}
-}
-
 static void print_json(const struct ks_line *line, const struct ks_print *p)
 {
 	char time[48];
 
-	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, \"module\": \"%s\", \"event\": \"%s\", \"fields\": {",
+	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, \"module\": \"%s\", \"event\": \"%s\", \"fields\": {%s}",
 	       wall(time, sizeof(time), (s64)line->ts + p->real_ns), (unsigned long long)line->ts,
-	       line->cpu, line->system, line->event);
-	json_fields(line->text);
-	puts("}}");
+	       line->cpu, line->system, line->event, line->fields ? line->fields : "");
+	if (!line->fields) {
+		fputs(", \"text\": ", stdout);
+		ks_json_string(stdout, line->text);
+	}
+	puts("}");
 }
 
 static void print_notes(const struct ks_lines *l, bool json)
@@ -385,6 +284,21 @@ static bool wanted(const struct ks_line *line, const struct ks_print *p, u64 unt
 	       (!p->module[n] || !strcmp(p->module + n, "_trace"));
 }
 
+static void note_count(struct ks_lines *l, u64 nr, const char *what)
+{
+	if (nr)
+		ks_lines_note(l, "%llu %s", (unsigned long long)nr, what);
+}
+
+static void note_counts(struct ks_lines *l)
+{
+	note_count(l, l->unknown, "records are of no event whose format was kept (a module loaded after the recorder started): not shown");
+	note_count(l, l->bad, "records do not fit their event's format, they are damaged: not shown");
+	note_count(l, l->unread, "lines of the rings are not understood: not shown");
+	note_count(l, l->others, "records are of events that the recorder did not ask for: not shown");
+	note_count(l, l->unclear, "records have a text that does not tell their fields apart: they have it as \"text\"");
+}
+
 void ks_lines_print(struct ks_lines *l, const struct ks_print *p)
 {
 	u64 until = p->until;
@@ -393,12 +307,7 @@ void ks_lines_print(struct ks_lines *l, const struct ks_print *p)
 	qsort(l->line, l->nr, sizeof(*l->line), by_time);
 	if (!until && l->nr)
 		until = l->line[l->nr - 1].ts;
-	if (l->unknown)
-		ks_lines_note(l, "%llu records are of no event whose format was kept (a module loaded after the recorder started): not shown",
-			      (unsigned long long)l->unknown);
-	if (l->bad)
-		ks_lines_note(l, "%llu records do not fit their event's format, they are damaged: not shown",
-			      (unsigned long long)l->bad);
+	note_counts(l);
 	print_notes(l, p->json);
 	for (size_t i = 0; i < l->nr; i++) {
 		const struct ks_line *line = &l->line[i];
@@ -420,6 +329,7 @@ void ks_lines_free(struct ks_lines *l)
 		free(l->line[i].system);
 		free(l->line[i].event);
 		free(l->line[i].text);
+		free(l->line[i].fields);
 	}
 	free(l->line);
 	free(l->notes);

@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 5
+plan 6
 
 copy() { python3 "$here/mkdat.py" --instances --about "$1" "$here/recorder.txt"; }
 echo "dir $work/state" >conf
@@ -16,6 +16,11 @@ golden "events of three rings in order of time" recorder.want show
 golden "JSON" recorder.json.want show --json
 same "--since: from the last one back" "$(show --since 1.6s)" "$(sed '2,3d' "$here/recorder.want")"
 same "--module" "$(show --module io_uring_trace)" "$(grep -E '^#|io_uring' "$here/recorder.want")"
+
+# A name of 15 bytes, as long as that of the stream with what it is filled up with.
+forge() { python3 -c 'import sys; d = open(sys.argv[1], "rb").read(); open(sys.argv[1], "wb").write(d.replace(b"trainer" + bytes(9), b"a=b pid=7 tgid=\0"))' "$1"; }
+forge recorder.dat
+same "JSON: a name that reads like fields is one field" "$(show --json)" "$(sed 's/"trainer"/"a=b pid=7 tgid="/' "$here/recorder.json.want")"
 
 sed 's/^boot 1111/boot 9999/' "$here/recorder.about" >about
 copy about

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events that are still in a ring, as the kernel prints them, since a ring's pages can only be read
+ * by taking them out: "   comm-12  [001] d..1.    12.345678: event: text". A task may have any name,
+ * of 15 bytes: too few for all that stands between it and the event.
+ */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recorder/recorder.h"
+
+struct frame {
+	u64 ts;
+	int cpu;
+	char *event, *text;
+};
+
+/* Of "-12  [001] d..1.    12.345678: event: text" each part; false: that does not begin here. */
+static bool read_frame(struct frame *f, char *at)
+{
+	unsigned long long sec, usec;
+	int n = 0;
+
+	if (sscanf(at, "-%*u [%d] %*[A-Za-z.#0-9] %llu.%6llu: %n", &f->cpu, &sec, &usec, &n) != 3 || !n)
+		return false;
+	f->ts = sec * NSEC + usec * 1000;
+	f->event = at + n;
+	f->text = strstr(f->event, ": ");
+	if (!f->text)
+		return false;
+	*f->text = '\0';
+	f->text += 2;
+	return true;
+}
+
+static bool find_frame(struct frame *f, char *line)
+{
+	for (char *at = line; (at = strstr(at, "-")); at++) {
+		if (isdigit((u8)at[1]) && read_frame(f, at))
+			return true;
+	}
+	return false;
+}
+
+struct reading {
+	struct ks_lines *lines;
+	const struct ks_rec_config *c;
+	struct tep_handle *tep;
+	s64 offset;		/* of the ring's clock to CLOCK_MONOTONIC */
+};
+
+static struct tep_event *find_event(const struct reading *r, const char *name)
+{
+	for (size_t i = 0; i < r->c->nr_events; i++) {
+		if (!strcmp(r->c->events[i].name, name))
+			return tep_find_event_by_name(r->tep, r->c->events[i].system, name);
+	}
+	return NULL;
+}
+
+/* Besides events there are a head, and which CPU's part begins or has lost something. */
+static void one_line(struct reading *r, char *line)
+{
+	struct tep_event *te;
+	struct frame f;
+	char boot[40];
+
+	if (*line == '#' || !strncmp(line, "CPU:", 4) || !line[strspn(line, " ")])
+		return;
+	if (!find_frame(&f, line)) {
+		r->lines->unread++;
+		return;
+	}
+	if (!strcmp(f.event, "tracing_mark_write") && ks_read_mark(f.text, f.ts, boot, &r->offset))
+		return;
+	te = find_event(r, f.event);
+	if (te)
+		ks_lines_add(r->lines, f.ts, f.cpu, te, NULL, f.text);
+	else
+		r->lines->others++;
+}
+
+/* Formats of what is there now: a ring has none of a module that has gone. */
+static struct tep_handle *formats(const struct ks_rec_config *c)
+{
+	struct tep_handle *tep = tracefs_local_events_system(NULL, ks_rec_systems(c));
+
+	if (!tep)
+		ks_die("the formats of events cannot be read");
+	return tep;
+}
+
+void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *rings)
+{
+	struct reading r = { l, c, formats(c) };
+
+	for (int i = 0; i < rings->nr; i++) {
+		char *text = tracefs_instance_file_read(rings->ring[i].in, "trace", NULL), *save = NULL;
+		size_t first = l->nr;
+
+		r.offset = 0;
+		for (char *p = text ? strtok_r(text, "\n", &save) : NULL; p;
+		     p = strtok_r(NULL, "\n", &save))
+			one_line(&r, p);
+		ks_lines_to_mono(l, first, 0, r.offset);
+		free(text);
+	}
+	tep_free(r.tep);
+}
