@@ -83,14 +83,21 @@ void ks_print_line(FILE *out, const struct ks_step *s)
 	ks_parts_free(&sum);
 }
 
+static bool is_told(const struct ks_engine *e, size_t i)
+{
+	for (size_t j = 0; j < i; j++) {
+		if (!strcmp(e->unseen[i].why, e->unseen[j].why) && !strcmp(e->unseen[i].layer, e->unseen[j].layer))
+			return true;
+	}
+	return false;
+}
+
 static void print_unseen(FILE *out, const struct ks_engine *e)
 {
 	for (size_t i = 0; i < e->nr_unseen; i++) {
 		const struct ks_unseen *u = &e->unseen[i];
-		bool again = i && !strcmp(u->why, e->unseen[i - 1].why) &&
-			     !strcmp(u->layer, e->unseen[i - 1].layer);
 
-		if (again)
+		if (is_told(e, i))
 			continue;
 		fprintf(out, "%s%s: %s", i ? "; " : "\nnot seen: ", u->layer, u->why);
 	}

@@ -96,6 +96,12 @@ struct ks_step {
 	size_t nr_before;
 };
 
+/* What a thread has begun and not ended. */
+struct ks_began {
+	u64 begin;		/* 0: nothing */
+	u64 value;		/* of what: a lock, a reason */
+};
+
 struct ks_thread {
 	struct ks_thread *next;	/* in its hash bucket */
 	s32 tid, tgid;
@@ -116,6 +122,9 @@ struct ks_thread {
 	u64 since;
 	u64 call_begin;		/* of the system call */
 	u64 slept;		/* until then, the last time */
+	struct ks_began span[KS_NR_SPANS];
+	u32 lock_flags;		/* of the lock that it waits for */
+	struct ks_what next_sleep;	/* its last event says what it is about to sleep for; layer KS_NONE: it does not */
 	bool first;
 	struct ks_culprit instead;	/* what runs instead */
 	u64 throttle_rq;
@@ -203,6 +212,9 @@ struct ks_engine {
 	void (*elsewhere)(struct ks_engine *e, const char *track, const char *name, u64 begin,
 			  u64 end, u64 flow);
 	void (*counted)(struct ks_engine *e, const char *name, s64 value);
+	/* optional: the name of a thread that is in none of the events; "": not known */
+	const char *(*comm_of)(struct ks_engine *e, s32 tid);
+	void *namer;		/* for comm_of */
 	void *priv;
 
 	u64 begin, now;
@@ -335,8 +347,15 @@ void ks_on_job_complete(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_dep_wait(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_span_begin(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_span_end(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_contention_end(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
+
+/* kernel.c: nothing that began before goes on */
+void ks_spans_forget(struct ks_thread *t);
 
 /* done.c: what was done elsewhere, and whom that has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);

@@ -18,6 +18,16 @@ enum ks_carve {
 	KS_ASLEEP_SUM, /* so much of the sleep of the system call that ends with it */
 };
 
+/* What a thread begins with one event and ends with another. */
+enum ks_span {
+	KS_SPAN_LOCK,
+	KS_SPAN_RECLAIM,
+	KS_SPAN_CGROUP_RECLAIM,
+	KS_SPAN_COMPACTION,
+	KS_SPAN_MIGRATION,
+	KS_NR_SPANS
+};
+
 /* Whose events of a kind are of use: what everybody writes of them costs everybody. */
 enum ks_whose {
 	KS_JOBS,	/* that the job's own threads have written */
@@ -35,6 +45,9 @@ struct ks_type {
 	enum ks_layer layer;
 	const char *phase;
 	struct ks_form form;	/* its values: dev, and the two fields after the duration */
+	/* For those of the kernel: */
+	enum ks_span span;
+	const char *module_has;	/* an event of a module that says the same and more: where it is, this one is not read */
 };
 
 struct ks_event {
@@ -55,6 +68,9 @@ struct ks_event {
 extern const struct ks_type ks_types[];
 extern const size_t ks_nr_types;
 const struct ks_type *ks_type_find(const char *system, const char *name);
+
+/* The module's event that is read instead; NULL: there is none, anywhere. */
+const struct ks_type *ks_type_of_module(const struct ks_type *type);
 
 /* What one of kstall's modules offers in the first fields. */
 enum { KS_EV_PID, KS_EV_TGID, KS_EV_COMM, KS_EV_DEV, KS_EV_NS, KS_EV_MORE };

@@ -11,6 +11,13 @@
 #define OWN(sys, event, dur, how, which, phase_, who, many_, shared_, ...) \
 	{ .system = sys, .name = event, .fn = ks_on_own, .fields = { ID, dur, ##__VA_ARGS__ }, \
 	  .carve = how, .layer = which, .phase = phase_, .form = { who, many_, shared_ } }
+/* A begin and an end of the thread itself, by the kernel's own events. */
+#define BEGIN(sys, event, which, module, ...) \
+	{ .system = sys, .name = event, .fn = ks_on_span_begin, .fields = { __VA_ARGS__ }, .span = which, \
+	  .module_has = module }
+#define END(sys, event, which, module, layer_, phase_) \
+	{ .system = sys, .name = event, .fn = ks_on_span_end, .span = which, .layer = layer_, .phase = phase_, \
+	  .module_has = module }
 #define DEV 1			/* value 0 */
 #define MORE 2			/* value 1 */
 
@@ -34,6 +41,17 @@ const struct ks_type ks_types[] = {
 	{ "kstall", "throttle_rq", ks_on_throttle_rq, { "rq", "throttled" }, KS_EVERYBODYS },
 	{ "kstall", "throttle_self", ks_on_throttle_self, { NULL } },
 	{ "kstall", "unthrottle", ks_on_unthrottle, { "rq" }, KS_EVERYBODYS },
+
+	{ "lock", "contention_begin", ks_on_contention_begin, { "lock_addr", "flags" } },
+	{ "lock", "contention_end", ks_on_contention_end, { "lock_addr" } },
+	BEGIN("vmscan", "mm_vmscan_direct_reclaim_begin", KS_SPAN_RECLAIM, NULL),
+	END("vmscan", "mm_vmscan_direct_reclaim_end", KS_SPAN_RECLAIM, NULL, KS_RECLAIM, NULL),
+	BEGIN("vmscan", "mm_vmscan_memcg_reclaim_begin", KS_SPAN_CGROUP_RECLAIM, NULL),
+	END("vmscan", "mm_vmscan_memcg_reclaim_end", KS_SPAN_CGROUP_RECLAIM, NULL, KS_RECLAIM, "cgroup"),
+	BEGIN("compaction", "mm_compaction_begin", KS_SPAN_COMPACTION, "mm_compaction_stall"),
+	END("compaction", "mm_compaction_end", KS_SPAN_COMPACTION, "mm_compaction_stall", KS_COMPACTION, NULL),
+	BEGIN("migrate", "mm_migrate_pages_start", KS_SPAN_MIGRATION, "mm_migrate_batch", "reason"),
+	END("migrate", "mm_migrate_pages", KS_SPAN_MIGRATION, "mm_migrate_batch", KS_MIGRATION, NULL),
 
 	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,
 	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "ring", "submit_ts", "dispatch_ts", "hol_ns",
@@ -111,6 +129,15 @@ const struct ks_type *ks_type_find(const char *system, const char *name)
 {
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		if (!strcmp(ks_types[i].system, system) && !strcmp(ks_types[i].name, name))
+			return &ks_types[i];
+	}
+	return NULL;
+}
+
+const struct ks_type *ks_type_of_module(const struct ks_type *type)
+{
+	for (size_t i = 0; type->module_has && i < ks_nr_types; i++) {
+		if (!strcmp(ks_types[i].name, type->module_has))
 			return &ks_types[i];
 	}
 	return NULL;

@@ -54,10 +54,13 @@ const char *const ks_layer_name[KS_NR_LAYERS] = {
 	[KS_UVM] = "uvm",
 	[KS_KFD] = "kfd",
 	[KS_UVERBS] = "uverbs",
+	[KS_LOCK] = "lock",
+	[KS_RECLAIM] = "reclaim",
 };
 
 static const struct ks_form named = { "{0}", NULL, 0 };
 static const struct ks_form task = { "{0}/{1}", "{0}, {n} tasks", 1 << 0 };
+static const struct ks_form nameless = { "task {1}", "{n} tasks", 0 };
 
 struct ks_culprit ks_named(const char *name)
 {
@@ -68,6 +71,8 @@ struct ks_culprit ks_named(const char *name)
 
 struct ks_culprit ks_task(const char *comm, s32 tid)
 {
+	if (!*comm)
+		return (struct ks_culprit){ .form = &nameless, .v = { 0, tid } };
 	return (struct ks_culprit){ .form = &task, .strings = 1 << 0, .v = { ks_intern(comm), tid } };
 }
 

@@ -52,6 +52,8 @@ enum ks_layer {
 	KS_UVM,
 	KS_KFD,
 	KS_UVERBS,
+	KS_LOCK,
+	KS_RECLAIM,
 	KS_NR_LAYERS
 };
 

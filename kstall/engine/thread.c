@@ -203,6 +203,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	t->call_begin = t->slept = t->throttle_rq = t->logged = 0;
 	t->state = KS_UNKNOWN;
 	t->uninterruptible = 0;
+	ks_spans_forget(t);
 	t->comm[0] = '\0';
 	ks_call_forget(e, t->tid);
 }
@@ -377,13 +378,28 @@ void ks_on_switch(struct ks_engine *e, const struct ks_event *ev)
 		switch_in(e, ev, next);
 }
 
+/* It was switched to and from where nobody looked: its events have its number only. */
+static struct ks_thread *named_waker(struct ks_engine *e, s32 tid, struct ks_thread *waker)
+{
+	const char *comm = e->comm_of ? e->comm_of(e, tid) : "";
+
+	if (!*comm)
+		return waker;
+	waker = waker ? waker : ks_thread_get(e, tid);
+	set_comm(waker, comm);
+	return waker;
+}
+
 /* Which thread has ended a sleep; not an interrupt, which came when that thread ran. */
 static struct ks_thread *waker_of(struct ks_engine *e, const struct ks_event *ev,
 				  const struct ks_thread *t)
 {
+	struct ks_thread *waker;
+
 	if (KS_IN_IRQ(ev->flags) || ev->pid <= 0 || ev->pid == t->tid)
 		return NULL;
-	return ks_thread_find(e, ev->pid);
+	waker = ks_thread_find(e, ev->pid);
+	return waker && waker->comm[0] ? waker : named_waker(e, ev->pid, waker);
 }
 
 /* The sleep is over; what was done just before, here, has ended it. */
@@ -493,6 +509,7 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 	ks_thread_runs(e, t, ev->ts);
 	t->user = true;
 	ks_thread_fold(e, t, ev->ts, false);
+	ks_spans_forget(t);
 	t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
@@ -510,6 +527,7 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 	if (t->syscall == KS_NO_CALL)
 		t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_thread_runs(e, t, ev->ts);
+	ks_spans_forget(t);
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
 	t->first = true;

@@ -91,6 +91,22 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 	}
 }
 
+static const struct kind *kind_of(const struct ks_decoder *d, const struct ks_type *type)
+{
+	return &d->kind[type - ks_types];
+}
+
+/* What a module's event says is said twice otherwise. */
+static void prefer_modules(struct ks_decoder *d)
+{
+	for (u32 id = 0; id <= MAX_ID; id++) {
+		const struct ks_type *more = d->by_id[id] ? ks_type_of_module(d->kind[d->by_id[id] - 1].type) : NULL;
+
+		if (more && kind_of(d, more)->type)
+			d->by_id[id] = 0;
+	}
+}
+
 struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group)
 {
 	struct ks_decoder *d = ks_alloc(sizeof(*d));
@@ -102,6 +118,7 @@ struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group)
 	for (size_t i = 0; i < ks_nr_types; i++)
 		add_kind(d, i, tep, &ks_types[i],
 			 strcmp(ks_types[i].system, "kstall") ? ks_types[i].system : group);
+	prefer_modules(d);
 	return d;
 }
 
@@ -118,11 +135,6 @@ void ks_decoder_free(struct ks_decoder *d)
 u64 ks_decoder_bad(const struct ks_decoder *d)
 {
 	return d->bad;
-}
-
-static const struct kind *kind_of(const struct ks_decoder *d, const struct ks_type *type)
-{
-	return &d->kind[type - ks_types];
 }
 
 bool ks_decoder_has(const struct ks_decoder *d, const struct ks_type *type)

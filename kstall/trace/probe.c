@@ -218,6 +218,8 @@ void ks_probes_filter(struct tracefs_instance *in, const char *group)
 	tracefs_event_file_write(in, group, "step_null", "filter", "text ~ \"kstall *\"");
 	tracefs_event_file_write(in, group, "throttle", "filter", "throttled == 1");
 	tracefs_event_file_write(in, group, "throttle_rq", "filter", "throttled == 1");
+	/* Not who only spins: that holds a CPU, and there may be very many. Who waits for a mutex does both. */
+	tracefs_event_file_write(in, "lock", "contention_begin", "filter", "!(flags & 1) || flags & 32");
 }
 
 static const struct {
@@ -239,23 +241,44 @@ const char *ks_module_layer(const char *system)
 	return NULL;
 }
 
-void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
-	       void *priv)
+bool ks_module_tells(const struct ks_type *t)
+{
+	const struct ks_type *more = ks_type_of_module(t);
+
+	return more && tracefs_event_file_exists(NULL, more->system, more->name, "id");
+}
+
+/* The layer for which the kernel's own events stand in for @t; NULL: none that this kernel has. */
+static const char *kernel_layer(const struct ks_type *t)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		if (ks_types[i].layer && ks_type_of_module(&ks_types[i]) == t &&
+		    tracefs_event_file_exists(NULL, ks_types[i].system, ks_types[i].name, "id"))
+			return ks_layer_name[ks_types[i].layer];
+	}
+	return NULL;
+}
+
+static void unseen_of(size_t m, const struct ks_type *t, ks_unseen_fn fn, void *priv)
+{
+	const char *stand_in = kernel_layer(t), *layer = stand_in ? stand_in : modules[m].layer;
+	char why[128];
+
+	ks_fmt(why, sizeof(why), stand_in ? "by the kernel's own events, as %s %s" : "%s %s", modules[m].module,
+	       tracefs_event_file_exists(NULL, t->system, "", "enable") ?
+	       "cannot have it on this kernel" : "is not loaded");
+	fn(priv, layer, t->name, why);
+}
+
+void ks_unseen(ks_unseen_fn fn, void *priv)
 {
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		const struct ks_type *t = &ks_types[i];
-		char why[96];
 
-		if (!strcmp(t->system, "kstall"))
-			continue;
 		for (size_t m = 0; m < ARRAY_SIZE(modules); m++) {
-			if (strcmp(modules[m].system, t->system) ||
-			    tracefs_event_file_exists(NULL, t->system, t->name, "id"))
-				continue;
-			ks_fmt(why, sizeof(why), "%s %s", modules[m].module,
-			       tracefs_event_file_exists(NULL, t->system, "", "enable") ?
-			       "cannot have it on this kernel" : "is not loaded");
-			fn(priv, modules[m].layer, t->name, why);
+			if (!strcmp(modules[m].system, t->system) &&
+			    !tracefs_event_file_exists(NULL, t->system, t->name, "id"))
+				unseen_of(m, t, fn, priv);
 		}
 	}
 	if (!quota_seen)

@@ -19,8 +19,12 @@ void ks_probes_filter(struct tracefs_instance *in, const char *group);
 /* The layer of the events of a module of kstall's; NULL: @system is another's. */
 const char *ks_module_layer(const char *system);
 
+/* Is there an event of a loaded module that says what @t says, and more? */
+bool ks_module_tells(const struct ks_type *t);
+
+typedef void (*ks_unseen_fn)(void *priv, const char *layer, const char *event, const char *why);
+
 /* Calls @fn for each event that cannot come here, and why. */
-void ks_unseen(void (*fn)(void *priv, const char *layer, const char *event, const char *why),
-	       void *priv);
+void ks_unseen(ks_unseen_fn fn, void *priv);
 
 #endif

@@ -123,7 +123,7 @@ const char *ks_session_system(const struct ks_session *s, const struct ks_type *
 /* Types of a system are beside each other in the table. */
 const char *const *ks_session_systems(const struct ks_session *s)
 {
-	static const char *list[16] = { "ftrace" };
+	static const char *list[32] = { "ftrace" };
 	size_t n = 1;
 
 	for (size_t i = 0; i < ks_nr_types && n < ARRAY_SIZE(list) - 1; i++) {
@@ -182,7 +182,7 @@ static void enable_all(struct ks_session *s, const struct ks_target *target)
 		const struct ks_type *t = &ks_types[i];
 		bool is_call = !strcmp(t->name, "call");
 
-		if (!strcmp(t->system, "ftrace") || (is_call && !target->symbol))
+		if (!strcmp(t->system, "ftrace") || (is_call && !target->symbol) || ks_module_tells(t))
 			continue;
 		if (is_needed(t) || tracefs_event_file_exists(NULL, ks_session_system(s, t), t->name, "enable"))
 			enable(s, t);

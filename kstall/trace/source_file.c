@@ -213,6 +213,14 @@ static void note_unseen(const struct ks_file *f, struct ks_engine *e, const char
 		ks_unseen_events(e, f->decoder);
 }
 
+/* As the kernel knew it when the recording ended. */
+static const char *saved_comm(struct ks_engine *e, s32 tid)
+{
+	const char *comm = tep_data_comm_from_pid(e->namer, tid);
+
+	return comm && *comm != '<' ? comm : "";
+}
+
 #define LOOK_EVERY 65536	/* events */
 
 void ks_file_run(struct ks_file *f, struct ks_engine *e)
@@ -224,6 +232,8 @@ void ks_file_run(struct ks_file *f, struct ks_engine *e)
 	f->started = f->shown = ks_mono_ns();
 	e->other_clock = strcmp(f->clock, "mono") != 0;
 	e->foreign_calls = !!foreign;
+	e->comm_of = saved_comm;
+	e->namer = tracecmd_get_tep(f->handle);
 	f->merge.lost = on_lost;
 	f->merge.priv = e;
 	for (int i = 0; i < f->nr_streams; i++)

@@ -4,6 +4,7 @@
  * whatever is that old can be read from every CPU by then, so the order is right.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -109,6 +110,28 @@ static void on_lost(void *priv, u64 from, u64 to, u64 nr)
 	ks_engine_lost(priv, from, to, nr);
 }
 
+/* It has just run; who has gone since has no name, and is not asked for again at each event. */
+static const char *comm_in_proc(struct ks_engine *e, s32 tid)
+{
+	static char comm[64];
+	static s32 gone;
+	char path[64];
+	FILE *f;
+
+	(void)e;
+	if (tid == gone)
+		return "";
+	f = fopen(ks_fmt(path, sizeof(path), "/proc/%d/comm", tid), "r");
+	if (!f || !fgets(comm, sizeof(comm), f)) {
+		gone = tid;
+		*comm = '\0';
+	}
+	if (f)
+		fclose(f);
+	comm[strcspn(comm, "\n")] = '\0';
+	return comm;
+}
+
 void ks_live_pass(struct ks_live *l, struct ks_engine *e)
 {
 	u64 until = ks_mono_ns() - SETTLE;
@@ -119,6 +142,7 @@ void ks_live_pass(struct ks_live *l, struct ks_engine *e)
 		ks_unseen_fields(e, l->decoder);
 	l->merge.lost = on_lost;
 	l->merge.priv = e;
+	e->comm_of = comm_in_proc;
 	for (int i = 0; i < l->nr; i++)
 		ks_merge_add(&l->merge, &l->streams[i].s);
 	while (ks_merge_next(&l->merge, until, &r)) {

@@ -28,6 +28,8 @@ static const char *layer_of(const struct ks_type *t)
 
 	if (module)
 		return module;
+	if (t->layer)
+		return ks_layer_name[t->layer];
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
 		if (!strcmp(needed[i].system, t->system))
 			return needed[i].layer;

@@ -35,9 +35,9 @@ SMALL = 28                              # words; what is longer has its length i
 UNSET = 0x5f5f5f5f5f5f5f5f              # of numbers that a line leaves out
 OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME = 3, 4, 5
 
-# Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls}.h of Linux
-# 6.12 and print in kernel/trace/trace_entries.h; offsets follow from the types. kstall's probes are what
-# kstall/trace/probe.c writes into kprobe_events.
+# Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls,lock}.h of Linux
+# 6.12 and print in kernel/trace/trace_entries.h, and some fields of those in {compaction,migrate,block,writeback}.h; offsets
+# follow from the types. kstall's probes are what kstall/trace/probe.c writes into kprobe_events.
 COMM = "char {}[16]"
 KERNEL = {
     "sched:sched_switch": (COMM.format("prev_comm"), "pid_t prev_pid", "int prev_prio", "long prev_state",
@@ -49,13 +49,23 @@ KERNEL = {
     "task:task_newtask": ("pid_t pid", COMM.format("comm"), "unsigned long clone_flags", "short oom_score_adj"),
     "raw_syscalls:sys_enter": ("long id", "unsigned long args[6]"),
     "raw_syscalls:sys_exit": ("long id", "long ret"),
+    "lock:contention_begin": ("void * lock_addr", "unsigned int flags"),
+    "lock:contention_end": ("void * lock_addr", "int ret"),
+    "compaction:mm_compaction_begin": ("unsigned long zone_start", "bool sync"),
+    "compaction:mm_compaction_end": ("unsigned long zone_start", "bool sync", "int status"),
+    "migrate:mm_migrate_pages_start": ("unsigned int mode", "int reason"),
+    "migrate:mm_migrate_pages": ("unsigned long succeeded", "unsigned int mode", "int reason"),
+    "block:block_rq_issue": ("u32 dev", "u64 sector", "unsigned int nr_sector", "unsigned int bytes", COMM.format("comm")),
+    "block:block_rq_complete": ("u32 dev", "u64 sector", "unsigned int nr_sector", "int error"),
+    "writeback:folio_wait_writeback": ("char name[32]", "unsigned long ino", "unsigned long index"),
+    "writeback:balance_dirty_pages": ("char bdi[32]", "unsigned long paused", "long pause"),
     "ftrace:print": ("unsigned long ip", "char buf[]"),
     "kstall:step": ("unsigned long __probe_ip", "__data_loc char[] text"),
     "kstall:call": ("unsigned long __probe_ip",),
     "kstall:throttle": ("unsigned long __probe_ip", "u64 rq"),
     "kstall:unthrottle": ("unsigned long __probe_ip", "u64 rq"),
 }
-SIZES = {"short": 2, "int": 4, "pid_t": 4, "long": 8, "unsigned long": 8, "u64": 8, "__data_loc char[]": 4}
+SIZES = {"bool": 1, "short": 2, "u32": 4, "unsigned int": 4, "void *": 8, "int": 4, "pid_t": 4, "long": 8, "unsigned long": 8, "u64": 8, "__data_loc char[]": 4}
 PRINT_ID = 5                            # ftrace's own numbers are fixed
 
 

@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 47
+plan 50
 
 dat() { python3 "$here/mkdat.py" --session all-first "$@" || bail "no recording: $*"; }
 why() { "$KSTALL" why "$@"; }
@@ -123,6 +123,27 @@ same "... but a call without arguments has its name" "$(unseen layers.dat | grep
 	"kernel sys_enter: sys_enter has no field args[0] 1"
 dat "$here/layers.txt"
 same "kstall record has said it itself" "$(unseen layers.dat)" "$(unseen native.dat)"
+
+# --- the kernel's events and a module's that says more ---
+
+cat >compact.txt <<'END'
+1000 0 100 0 kstall:step text=kstall step 1 begin
+2000 0 100 0 raw_syscalls:sys_enter id=28
+3000 0 100 0 compaction:mm_compaction_begin sync=1
+8000 0 100 0 compaction:mm_compaction_end sync=1
+10000 0 100 0 raw_syscalls:sys_exit id=28
+10500 0 100 0 sched:sched_switch prev_pid=100 prev_comm=app prev_state=0 next_pid=0 next_comm=s
+11000 0 0 0 sched:sched_switch prev_pid=0 prev_comm=s prev_state=0 next_pid=100 next_comm=app
+12000 0 100 0 kstall:step text=kstall step 1 end
+12001 0 100 0 raw_syscalls:sys_enter id=1
+END
+compaction() { why --json -i compact.dat | stated --json | grep compaction; }
+dat --without mm_migrate compact.txt
+same "without the module the kernel's events count" "$(compaction)" "1 on_cpu 5000 compaction"
+dat --without mm_migrate:mm_compaction_stall compact.txt
+same "... or where the module lacks that event" "$(compaction)" "1 on_cpu 5000 compaction"
+dat compact.txt
+same "with it they do not" "$(compaction)" ""
 
 # --- what was asked for is not there ---
 
