@@ -61,14 +61,20 @@ static void keep_for_waker(struct ks_engine *e, const struct ks_done *d, const c
 	t->recent[t->recent_nr++ % RECENT] = *d;
 }
 
-void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d)
+static void note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *comm)
 {
 	struct ks_context *c = context(e, ev);
 
 	d->ts = ev->ts;
-	keep_for_waker(e, d, ev->str[KS_EV_COMM]);
+	keep_for_waker(e, d, comm);
 	if (c)
 		c->done[c->next++ % KS_CONTEXT] = *d;
+}
+
+/* Of an event of kstall's modules. */
+void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d)
+{
+	note(e, ev, d, ev->str[KS_EV_COMM]);
 }
 
 static bool in_io_uring(const struct ks_thread *t)
@@ -235,6 +241,15 @@ void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
 	phase(&d, "tag", insert - min_u64(insert, ev->num[7]), min_u64(insert, ev->num[7]));
 	tell(e, ev, ev->str[3], "request", issue, &d);
 	ks_done_note(e, ev, &d);
+}
+
+/* A block request that the driver had from @begin until now, for the thread @d->pid, which is called @comm. */
+void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 begin,
+		     const char *comm)
+{
+	phase(d, "device", begin, ev->ts - begin);
+	tell(e, ev, disk, "request", begin, d);
+	note(e, ev, d, comm);
 }
 
 /* A sleep that a request of the thread ended, which the thread itself then finished. */

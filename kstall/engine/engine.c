@@ -62,6 +62,8 @@ void ks_engine_free(struct ks_engine *e)
 	free(e->context);
 	free(e->unseen);
 	free(e->jobs);
+	free(e->issued);
+	free(e->disks);
 	free(e->log);
 	free(e->picked);
 }

@@ -245,6 +245,9 @@ struct ks_engine {
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
 	struct ks_thread *suspended[KS_QUEUE_BUCKETS];
+	struct ks_issued *issued;	/* block requests */
+	struct ks_disk *disks;
+	size_t nr_disks, room_disks;
 	struct ks_open *open[KS_OPEN_BUCKETS];
 	size_t nr_files;
 	struct ks_piece *log;
@@ -351,15 +354,26 @@ void ks_on_span_begin(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_span_end(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_contention_end(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_folio_wait(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_balance(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
 
 /* kernel.c: nothing that began before goes on */
 void ks_spans_forget(struct ks_thread *t);
+void ks_announced_sleep(struct ks_engine *e, struct ks_thread *t);
+
+/* block.c */
+u32 ks_disk_name(const struct ks_engine *e, u32 dev);	/* interned */
+void ks_disk_note(struct ks_engine *e, const char *text);
 
 /* done.c: what was done elsewhere, and whom that has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d);
+void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 begin,
+		     const char *comm);
 struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
 			    const struct ks_thread *t);
 

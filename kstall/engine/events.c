@@ -53,6 +53,15 @@ const struct ks_type ks_types[] = {
 	BEGIN("migrate", "mm_migrate_pages_start", KS_SPAN_MIGRATION, "mm_migrate_batch", "reason"),
 	END("migrate", "mm_migrate_pages", KS_SPAN_MIGRATION, "mm_migrate_batch", KS_MIGRATION, NULL),
 
+	{ .system = "block", .name = "block_rq_issue", .fn = ks_on_rq_issue, .whose = KS_EVERYBODYS,
+	  .fields = { "dev", "sector", "nr_sector", "comm" }, .module_has = "io_uring_block_rq" },
+	{ .system = "block", .name = "block_rq_complete", .fn = ks_on_rq_complete, .whose = KS_EVERYBODYS,
+	  .fields = { "dev", "sector", "nr_sector" }, .module_has = "io_uring_block_rq", .layer = KS_DISK },
+	{ .system = "writeback", .name = "folio_wait_writeback", .fn = ks_on_folio_wait,
+	  .fields = { "name", "ino" }, .module_has = "writeback_wait_done", .layer = KS_WRITEBACK },
+	{ .system = "writeback", .name = "balance_dirty_pages", .fn = ks_on_balance,
+	  .fields = { "bdi", "pause" }, .module_has = "writeback_throttle", .layer = KS_DIRTY_THROTTLE },
+
 	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,
 	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "ring", "submit_ts", "dispatch_ts", "hol_ns",
 	    "dep_ns", "in_flight" }, KS_EVERYBODYS },

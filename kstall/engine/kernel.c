@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What the kernel's own events tell of a thread, with or without kstall's modules: what it begins and ends itself (waits for
- * locks, reclaim, compaction, migration), the sleep that it announces, and block requests.
+ * locks, reclaim, compaction, migration), and the sleep that it announces.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
@@ -150,4 +151,63 @@ void ks_on_contention_end(struct ks_engine *e, const struct ks_event *ev)
 	t->span[KS_SPAN_LOCK].begin = 0;
 	name_lock(t, t->lock_flags, &what);
 	carve_wait(e, t, wait.begin, what);
+}
+
+/* ---- sleeps that are announced ---- */
+
+static void announce(struct ks_engine *e, const struct ks_event *ev, enum ks_layer layer, const char *phase,
+		     struct ks_culprit culprit)
+{
+	struct ks_thread *t = self(e, ev);
+
+	if (t)
+		t->next_sleep = (struct ks_what){ .layer = layer, .phase = ks_intern(phase), .culprit = culprit };
+}
+
+static const struct ks_form disk_form = { "disk {0}", NULL, 0 };
+static const struct ks_form inode_form = { "inode {1} of {0}", "{n} inodes of {0}", 1 << 0 };
+
+/* The disk that a bdi is called after. */
+static u32 name_of_bdi(const struct ks_engine *e, const char *bdi)
+{
+	unsigned int major, minor;
+
+	return sscanf(bdi, "%u:%u", &major, &minor) == 2 ? ks_disk_name(e, major << 20 | minor) : ks_intern(bdi);
+}
+
+/* folio_wait_writeback: name (of the bdi), ino; before each sleep for a page that is being written */
+void ks_on_folio_wait(struct ks_engine *e, const struct ks_event *ev)
+{
+	announce(e, ev, KS_WRITEBACK, "wait", (struct ks_culprit){
+		.form = &inode_form, .strings = 1 << 0, .v = { name_of_bdi(e, ev->str[0]), ev->num[1] },
+	});
+}
+
+/* balance_dirty_pages: bdi, pause; before the sleep, if there is a pause */
+void ks_on_balance(struct ks_engine *e, const struct ks_event *ev)
+{
+	if ((s64)ev->num[1] <= 0)
+		return;
+	announce(e, ev, KS_DIRTY_THROTTLE, "", (struct ks_culprit){
+		.form = &disk_form, .strings = 1 << 0, .v = { name_of_bdi(e, ev->str[0]) },
+	});
+}
+
+/*
+ * A sleep of the thread has ended just now. What it was announced for sleeps uninterruptibly; a page that was written before it
+ * slept makes it sleep for something else, which takes a race of some ns.
+ */
+void ks_announced_sleep(struct ks_engine *e, struct ks_thread *t)
+{
+	struct ks_what what = t->next_sleep;
+	u64 begin = e->now;
+
+	t->next_sleep.layer = KS_NONE;
+	if (!what.layer || !t->uninterruptible)
+		return;
+	for (size_t i = t->nr; i-- > 0 && t->seg[i].what.state == KS_BLOCKED;)
+		begin = t->seg[i].begin;
+	if (what.layer == KS_WRITEBACK)
+		ks_carve_requests(e, t, begin, KS_WRITEBACK);
+	ks_carve(e, t, begin, e->now, KS_ASLEEP, what);
 }

@@ -572,6 +572,8 @@ static void told(struct ks_engine *e, s32 pid, const char *word, const char *tex
 		note_task(e, text);
 	else if (!strcmp(word, "fd"))
 		ks_call_note(e, text);
+	else if (!strcmp(word, "disk"))
+		ks_disk_note(e, text);
 	else if (!strcmp(word, "unseen"))
 		note_unseen(e, text);
 }

@@ -353,6 +353,8 @@ static void switch_in(struct ks_engine *e, const struct ks_event *ev, struct ks_
 	t->guessed = false;
 	if (t->state == KS_CPU_WAIT && before.form)
 		t->instead = before;
+	if (t->state == KS_BLOCKED)
+		t->next_sleep.layer = KS_NONE;
 	t->throttle_rq = 0;
 	ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
 	t->uninterruptible = 0;
@@ -420,6 +422,7 @@ static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thre
 		free(done);
 	else
 		s->done = done;
+	ks_announced_sleep(e, t);
 }
 
 /* sched_waking, sched_wakeup, sched_wakeup_new: pid, comm, target_cpu */

@@ -336,6 +336,25 @@ static void check_pids(const struct ks_target *target)
 	}
 }
 
+/* The kernel's events have numbers of disks. */
+static void tell_disks(struct ks_session *s)
+{
+	char path[300], number[32], text[128];
+	struct dirent *entry;
+	DIR *dir = opendir("/sys/block");
+
+	while (dir && (entry = readdir(dir))) {
+		FILE *f = fopen(ks_fmt(path, sizeof(path), "/sys/block/%s/dev", entry->d_name), "r");
+
+		if (f && fscanf(f, "%31s", number) == 1)
+			note(s, ks_fmt(text, sizeof(text), "kstall disk %s %.63s\n", number, entry->d_name));
+		if (f)
+			fclose(f);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu)
 {
 	ks_need_tracing();
@@ -387,6 +406,7 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 		note(s, "kstall probe\n");
 	ks_job_threads(target, s->child, tell, s);
 	ks_job_threads(target, s->child, tell_files, s);
+	tell_disks(s);
 	ks_unseen(tell_unseen, s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Block requests by the kernel's own events, and names of disks. */
+#include <stdio.h>
+
+#include "engine/engine.h"
+
+/* As the recorder has found it. */
+struct ks_disk {
+	u32 dev, name;
+};
+
+u32 ks_disk_name(const struct ks_engine *e, u32 dev)
+{
+	char text[32];
+
+	for (size_t i = 0; i < e->nr_disks; i++) {
+		if (e->disks[i].dev == dev)
+			return e->disks[i].name;
+	}
+	return ks_intern(ks_fmt(text, sizeof(text), "%u:%u", dev >> 20, dev & 0xfffff));
+}
+
+/* disk: MAJOR:MINOR NAME */
+void ks_disk_note(struct ks_engine *e, const char *text)
+{
+	unsigned int major, minor;
+	char name[64];
+
+	if (sscanf(text, "%u:%u %63s", &major, &minor, name) != 3)
+		return;
+	e->disks = ks_grow(e->disks, &e->room_disks, e->nr_disks + 1, sizeof(*e->disks));
+	e->disks[e->nr_disks++] = (struct ks_disk){ major << 20 | minor, ks_intern(name) };
+}
+
+struct ks_issued {
+	u64 ts, sector;		/* ts 0: none */
+	u32 dev;
+	s32 pid;		/* 0: an interrupt has issued it */
+	u32 comm;
+	bool flush;		/* it has no sectors */
+};
+
+#define ISSUED 16384		/* a request whose place another one takes is not told of */
+
+/* block_rq_issue, block_rq_complete: dev, sector, nr_sector */
+static struct ks_issued *place(struct ks_engine *e, const struct ks_event *ev)
+{
+	u64 h = (ev->num[1] << 1 | !ev->num[2]) ^ ev->num[0] << 40;
+
+	if (!e->issued)
+		e->issued = ks_alloc(ISSUED * sizeof(*e->issued));
+	return &e->issued[h * 0x9e3779b97f4a7c15ULL >> 50];
+}
+
+/* ... comm, of who has given it to the driver: mostly whoever waits for it, or the thread of the kernel that works for that one */
+void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev)
+{
+	*place(e, ev) = (struct ks_issued){
+		.ts = ev->ts, .sector = ev->num[1], .dev = ev->num[0], .flush = !ev->num[2],
+		.pid = KS_IN_IRQ(ev->flags) ? 0 : ev->pid, .comm = ks_intern(ev->str[3]),
+	};
+}
+
+/* Perhaps the first part of it: then the rest is not told of. */
+void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_issued *i = place(e, ev);
+	struct ks_done d = { .pid = i->pid, .layer = KS_DISK };
+	u32 disk;
+
+	if (!i->ts || i->sector != ev->num[1] || i->dev != (u32)ev->num[0] || i->flush != !ev->num[2])
+		return;
+	disk = ks_disk_name(e, i->dev);
+	d.culprit = ks_named(ks_string(disk));
+	ks_done_request(e, ev, &d, ks_string(disk), i->ts, ks_string(i->comm));
+	i->ts = 0;
+}
