@@ -44,7 +44,7 @@ bool it_unmap_part_enter(void *data, struct pt_regs *regs)
 
 	call->start_ns = kstall_now();
 	if (!gather || !gather->queued ||
-	    !kstall_inflight_find_or_insert(&it_queues, domain, call->start_ns, &slot, &found))
+	    !kstall_inflight_find_or_insert(&it_queues, key, call->start_ns, &slot, &found))
 		return true;
 	queue = slot.rec;
 	/* The kernel flushes within a second (dma-iommu.c): missed, or the domain has gone. */
@@ -168,19 +168,9 @@ static bool it_is_p2p(struct page *page)
 	return page && is_pci_p2pdma_page(page);
 }
 
-/*
- * These calls do not contain one another. If there is a record it is of a call whose return was
- * not seen, as its hook was just being disarmed.
- */
 static __always_inline void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
 {
-	struct it_parts *parts;
-
 	call->dev = (struct device *)regs_get_kernel_argument(regs, 0);
-	call->start_ns = kstall_now();
-	parts = kstall_own_claim(&it_calls, call->start_ns);
-	if (parts)
-		*parts = (struct it_parts){ };
 	/* One by one and last: of what the caller sets again the compiler leaves nothing. */
 	call->sg = NULL;
 	call->addr = 0;
@@ -189,6 +179,21 @@ static __always_inline void it_call_begin(struct it_map_call *call, struct pt_re
 	call->op = op;
 	call->dir = 0;
 	call->p2p = false;
+}
+
+/*
+ * All that the probe looks at has been looked at. These calls do not contain one another: if there
+ * is a record it is of a call whose return was not seen, as its hook was just being disarmed.
+ */
+static __always_inline bool it_call_start(struct it_map_call *call)
+{
+	struct it_parts *parts;
+
+	call->start_ns = kstall_now();
+	parts = kstall_own_claim(&it_calls, call->start_ns);
+	if (parts)
+		*parts = (struct it_parts){ };
+	return true;
 }
 
 /* What was done inside the call that ends. */
@@ -213,16 +218,41 @@ static u8 it_path(struct device *dev, const struct it_parts *parts)
 	return it_dma_other(dev) ? IT_PATH_OTHER : IT_PATH_DIRECT;
 }
 
-static __always_inline void it_call_end(const struct it_map_call *call, int result, bool map)
+/*
+ * Adds up at most @nr mapped segments; a list that was merged into fewer ends with one of length
+ * zero. Return: their number.
+ */
+static u32 it_segments(struct it_map_call *call, u32 nr)
+{
+	struct scatterlist *sg;
+	u32 i;
+
+	call->addr = sg_dma_address(call->sg);
+	for_each_sg(call->sg, sg, min_t(u32, nr, IT_MAX_SEGMENTS), i) {
+		if (!sg_dma_len(sg))
+			break;
+		call->bytes += sg_dma_len(sg);
+	}
+	return i == IT_MAX_SEGMENTS ? nr : i;
+}
+
+/* A list is walked after the clock has been read, and only for an event. */
+static __always_inline void it_call_end(struct it_map_call *call, int result, bool map)
 {
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 	struct kstall_dma_map e;
 	struct it_parts parts;
+	u32 segments;
 
 	it_parts_take(&parts);
 	if (!kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
 				duration_ns))
 		return;
+	if (call->op == IT_OP_SG && result > 0) {
+		segments = it_segments(call, result);
+		if (!map)
+			result = call->nents = segments;
+	}
 	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
 	e.call = call;
 	e.parts = &parts;
@@ -245,7 +275,7 @@ bool it_map_single_enter(void *data, struct pt_regs *regs)
 	call->bytes = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG);
 	call->dir = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG + 1);
 	call->nents = 1;
-	return true;
+	return it_call_start(call);
 }
 
 void it_map_single_return(void *data, struct pt_regs *regs)
@@ -267,28 +297,10 @@ bool it_unmap_single_enter(void *data, struct pt_regs *regs)
 	call->bytes = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);
 	call->nents = 1;
-	return true;
+	return it_call_start(call);
 }
 
 /* ---- lists ---- */
-
-/*
- * Adds up at most @nr mapped segments; a list that was merged into fewer ends with one of length
- * zero. Return: their number.
- */
-static u32 it_segments(struct it_map_call *call, u32 nr)
-{
-	struct scatterlist *sg;
-	u32 i;
-
-	call->addr = sg_dma_address(call->sg);
-	for_each_sg(call->sg, sg, min_t(u32, nr, IT_MAX_SEGMENTS), i) {
-		if (!sg_dma_len(sg))
-			break;
-		call->bytes += sg_dma_len(sg);
-	}
-	return i == IT_MAX_SEGMENTS ? nr : i;
-}
 
 /* __dma_map_sg_attrs(struct device *, struct scatterlist *, int nents, dir, attrs) */
 bool it_map_sg_enter(void *data, struct pt_regs *regs)
@@ -300,17 +312,12 @@ bool it_map_sg_enter(void *data, struct pt_regs *regs)
 	call->nents = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);
 	call->p2p = call->nents && it_is_p2p(sg_page(call->sg));
-	return true;
+	return it_call_start(call);
 }
 
 void it_map_sg_return(void *data, struct pt_regs *regs)
 {
-	struct it_map_call *call = data;
-	int result = regs_return_value(regs);
-
-	if (result > 0)
-		it_segments(call, result);
-	it_call_end(call, result, true);
+	it_call_end(data, (int)regs_return_value(regs), true);
 }
 
 bool it_unmap_sg_enter(void *data, struct pt_regs *regs)
@@ -320,14 +327,14 @@ bool it_unmap_sg_enter(void *data, struct pt_regs *regs)
 	it_call_begin(call, regs, IT_OP_SG);
 	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
 	call->dir = regs_get_kernel_argument(regs, 3);
-	call->nents = it_segments(call, regs_get_kernel_argument(regs, 2));
-	return true;
+	call->nents = regs_get_kernel_argument(regs, 2);
+	return it_call_start(call);
 }
 
 /* The result of an unmapping is what it was given. */
 void it_unmap_return(void *data, struct pt_regs *regs)
 {
-	const struct it_map_call *call = data;
+	struct it_map_call *call = data;
 
 	it_call_end(call, call->nents, false);
 }
@@ -353,7 +360,7 @@ bool it_link_alloc_enter(void *data, struct pt_regs *regs)
 	it_call_begin(call, regs, IT_OP_LINK_ALLOC);
 	call->state = it_state(regs);
 	call->dir = DMA_NONE;
-	return true;
+	return it_call_start(call);
 }
 
 /* Tried in vain where nothing is translated: then the parts are mapped one by one. */
@@ -378,7 +385,7 @@ bool it_link_sync_enter(void *data, struct pt_regs *regs)
 	it_call_begin(call, regs, IT_OP_LINK_SYNC);
 	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
 	call->dir = DMA_NONE;
-	return true;
+	return it_call_start(call);
 }
 
 /* dma_iova_link(dev, struct dma_iova_state *, phys, size_t offset, size_t, dir, attrs) */
@@ -391,7 +398,7 @@ bool it_link_enter(void *data, struct pt_regs *regs)
 	call->bytes = regs_get_kernel_argument(regs, 4);
 	call->dir = regs_get_kernel_argument(regs, 5);
 	call->nents = 1;
-	return true;
+	return it_call_start(call);
 }
 
 void it_link_return(void *data, struct pt_regs *regs)
@@ -409,7 +416,7 @@ bool it_unlink_enter(void *data, struct pt_regs *regs)
 	call->bytes = regs_get_kernel_argument(regs, 3);
 	call->dir = regs_get_kernel_argument(regs, 4);
 	call->nents = 1;
-	return true;
+	return it_call_start(call);
 }
 
 /* dma_iova_destroy(dev, struct dma_iova_state *, size_t mapped, dir, attrs) */
@@ -422,7 +429,7 @@ bool it_destroy_enter(void *data, struct pt_regs *regs)
 	call->bytes = regs_get_kernel_argument(regs, 2);
 	call->dir = regs_get_kernel_argument(regs, 3);
 	call->nents = 1;
-	return true;
+	return it_call_start(call);
 }
 
 /* ---- bounce buffers ---- */

@@ -6,6 +6,9 @@
  *		maps and unmaps a buffer N times; with bh this CPU takes no timer meanwhile
  *	echo sg BYTES CHUNK >/sys/kernel/debug/mock_dma/do
  *		maps and unmaps a list of chunks; CHUNK is a power of two, at least a page
+ *	echo lazy BYTES N >/sys/kernel/debug/mock_dma/do
+ *		maps and unmaps a list of pages N times, by functions of its own that do nothing: it
+ *		takes the same time however long the list is. Where DMA is not translated
  *	echo fail BYTES N >/sys/kernel/debug/mock_dma/do
  *		maps N times more than there are addresses for, and succeeds if none of these does
  *	echo fault ADDR N [w] >/sys/kernel/debug/mock_dma/do
@@ -21,6 +24,7 @@
 
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/dma-map-ops.h>
 #include <linux/dma-mapping.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
 #include <linux/iommu.h>
@@ -135,6 +139,46 @@ static int map_list(unsigned long bytes, unsigned long chunk)
 	return ret;
 }
 
+static int lazy_map_sg(struct device *dev, struct scatterlist *sgl, int nents,
+		       enum dma_data_direction dir, unsigned long attrs)
+{
+	return nents;
+}
+
+static void lazy_unmap_sg(struct device *dev, struct scatterlist *sgl, int nents,
+			  enum dma_data_direction dir, unsigned long attrs)
+{
+}
+
+static const struct dma_map_ops lazy_ops = { .map_sg = lazy_map_sg, .unmap_sg = lazy_unmap_sg };
+
+static int map_lazily(unsigned long bytes, unsigned int n)
+{
+	const struct dma_map_ops *ops = get_dma_ops(dev);
+	struct scatterlist *sg;
+	struct sg_table sgt;
+	unsigned int i;
+	int ret;
+
+	ret = sg_alloc_table(&sgt, bytes >> PAGE_SHIFT, GFP_KERNEL);
+	if (ret)
+		return ret;
+	for_each_sgtable_sg(&sgt, sg, i) {
+		sg_set_page(sg, ZERO_PAGE(0), PAGE_SIZE, 0);
+		sg_dma_address(sg) = (u64)i << PAGE_SHIFT;
+		sg_dma_len(sg) = PAGE_SIZE;
+	}
+	set_dma_ops(dev, &lazy_ops);
+	while (n-- && !ret) {
+		ret = dma_map_sgtable(dev, &sgt, DMA_FROM_DEVICE, 0);
+		if (!ret)
+			dma_unmap_sgtable(dev, &sgt, DMA_FROM_DEVICE, 0);
+	}
+	set_dma_ops(dev, ops);
+	sg_free_table(&sgt);
+	return ret;
+}
+
 /* The device's DMA engine: a kilobyte or two of memory of its own is at 0x40000. */
 #define EDU_DMA_FROM	0x80
 #define EDU_DMA_TO	0x88
@@ -190,6 +234,8 @@ static ssize_t do_write(struct file *file, const char __user *user, size_t len, 
 		ret = map_single(bytes, n, option[0]);
 	else if (!strcmp(op, "sg"))
 		ret = map_list(bytes, n);
+	else if (!strcmp(op, "lazy"))
+		ret = map_lazily(bytes, n);
 	else if (!strcmp(op, "fail"))
 		ret = map_in_vain(bytes, n);
 	else if (!strcmp(op, "fault"))
