@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine with text on standard input; prints JSON. For tests.
- *	engine_test [marker | all | every=TIME] [json | table] [pid=PID] [live]
+ *	engine_test [marker | nccl | all | every=TIME] [json | table] [pid=PID] [live]
  * live: a step is given out when it is overdue, and the table is printed before everything is over.
  */
 #include <stdio.h>
@@ -17,6 +17,8 @@ static void option(const char *arg)
 {
 	if (!strcmp(arg, "all"))
 		e.by = KS_BY_ALL;
+	else if (!strcmp(arg, "nccl"))
+		e.by = KS_BY_NCCL;
 	else if (!strncmp(arg, "every=", 6) && (e.every = ks_parse_time(arg + 6)))
 		e.by = KS_BY_EVERY;
 	else if (!strncmp(arg, "pid=", 4) && sscanf(arg + 4, "%d", &pid) == 1)

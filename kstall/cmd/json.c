@@ -124,7 +124,8 @@ void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine 
 	total(out, r);
 	fputs(" \"markers\": { ", out);
 	num(out, "unmatched", e->unmatched, ", ");
-	num(out, "refused", e->refused, " },\n");
+	num(out, "refused", e->refused, ", ");
+	num(out, "unended", e->unended, " },\n");
 	unseen(out, e);
 	fputs(" \"cost\": { ", out);
 	num(out, "events", e->events, ", ");

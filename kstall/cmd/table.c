@@ -123,6 +123,9 @@ static void print_cost(FILE *out, const struct ks_report *r, const struct ks_eng
 	if (e->refused)
 		fprintf(out, "; %llu markers refused: they have no ID of up to 47 characters, or too many steps are open",
 			(unsigned long long)e->refused);
+	if (e->unended)
+		fprintf(out, "; %llu collectives are missing: NCCL has not reported their end",
+			(unsigned long long)e->unended);
 	if (e->late)
 		fprintf(out, "; %llu events too late for their step", (unsigned long long)e->late);
 	fputc('\n', out);

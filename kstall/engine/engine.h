@@ -225,6 +225,7 @@ struct ks_engine {
 	u64 late;		/* intervals that came too late to be laid where they belong */
 	u64 unmatched;		/* markers */
 	u64 refused;		/* markers that are no markers, or too many */
+	u64 unended;		/* collectives of which NCCL has not said when they ended */
 	u64 serial;
 	u64 flows;
 	u64 window;		/* begin of the current one */

@@ -413,12 +413,34 @@ void ks_step_windows(struct ks_engine *e, u64 ts)
 		next_window(e);
 }
 
+/*
+ * Whose collective it is, if not the writer's: another thread of NCCL or CUDA has announced it. In another PID
+ * namespace the number says nothing.
+ */
+static struct ks_thread *caller(struct ks_engine *e, struct ks_thread *writer, const char *attributes)
+{
+	const char *tid = strstr(attributes, " tid=");
+	struct ks_thread *t = tid ? ks_thread_find(e, atoi(tid + 5)) : NULL;
+
+	if (!t || t->tgid != writer->tgid || t->gone || !ks_thread_follow(e, t))
+		return NULL;
+	return t;
+}
+
 static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id,
 		       const char *attributes)
 {
 	char raw[160], plain[160];
+	struct ks_thread *owner;
 	struct ks_step *s;
 
+	ks_fmt(raw, sizeof(raw), "%.*s", (int)strcspn(attributes, "\r\n"), attributes);
+	if (!strcmp(kind, "nccl") && strstr(raw, " tid=")) {
+		owner = caller(e, t, raw);
+		if (!owner && !strstr(raw, " owner=inferred"))
+			ks_fmt(raw + strlen(raw), sizeof(raw) - strlen(raw), " owner=inferred");
+		t = owner ? owner : t;
+	}
 	if (find_own(e, t, kind, id)) {
 		e->unmatched++;
 		return;
@@ -428,7 +450,6 @@ static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kin
 		return;
 	}
 	s = step_begin(e, t, kind, id, e->now);
-	ks_fmt(raw, sizeof(raw), "%.*s", (int)strcspn(attributes, "\r\n"), attributes);
 	ks_printable(plain, sizeof(plain), raw);
 	if (*plain)
 		s->attributes = ks_strdup(plain);
@@ -442,6 +463,20 @@ static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind,
 		step_end(e, s, e->now);
 	else
 		e->unmatched++;
+}
+
+/* Nobody knows when it ended. */
+static void mark_lost(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
+{
+	struct ks_step *s = find_open(e, t, kind, id);
+
+	if (!s) {
+		e->unmatched++;
+		return;
+	}
+	remove_step(e, s);
+	ks_step_free(s);
+	e->unended++;
 }
 
 /* A line without begin and end: the thread's last step is over, the next begins. */
@@ -459,7 +494,7 @@ struct mark {
 };
 
 /*
- * "ID", "ID end" or "ID begin ATTRIBUTES"; false: it is no such line. A probe fetches memory up to a NUL, so
+ * "ID", "ID end", "ID lost" or "ID begin ATTRIBUTES"; false: it is no such line. A probe fetches memory up to a NUL, so
  * behind the line may be anything.
  */
 static bool parse_mark(struct mark *m, const char *kind, const char *text)
@@ -479,6 +514,8 @@ static bool parse_mark(struct mark *m, const char *kind, const char *text)
 	m->attributes = text + at;
 	if (!strcmp(m->what, "begin"))
 		return true;
+	if (!strcmp(m->kind, "nccl") && !strcmp(m->what, "lost"))
+		return at == end;
 	return at == end && (!strcmp(m->what, "end") || (!word && !strcmp(m->kind, "step")));
 }
 
@@ -508,6 +545,8 @@ static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *t
 		mark_begin(e, t, m.kind, m.id, m.attributes);
 	else if (!strcmp(m.what, "end"))
 		mark_end(e, t, m.kind, m.id);
+	else if (!strcmp(m.what, "lost"))
+		mark_lost(e, t, m.kind, m.id);
 	else
 		mark_next(e, t, m.kind, m.id);
 }

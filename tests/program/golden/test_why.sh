@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 19
+plan 20
 
 make_dat layers bad windows units
 stated "$here/windows.txt" >windows.stated
@@ -40,6 +40,11 @@ golden "... and the child's windows, where it is not always there" why-every-103
 golden "what the program does itself is not the culprit, be it the largest part" why-every-103.json.want json -i windows.dat --every 1us -p 103
 golden "--step all" why-all.want why -i windows.dat --step all --comm app
 golden "--step nccl" why-nccl.want why -i windows.dat --step nccl
+sed 's/nccl n0 end/nccl n0 lost/' "$here/windows.txt" >lost.txt
+python3 "$here/mkdat.py" --session all-first lost.txt || bail "no recording"
+same "... collectives without an end are missing, and counted" "$(why -i lost.dat --step nccl | sed -n '1p; $s/.*; //p')" \
+	"No step has ended (steps by nccl).
+1 collectives are missing: NCCL has not reported their end"
 # a call that goes on at the end is no step
 same "--step uprobe: from call to call" "$(parts_of windows.dat --step uprobe:/usr/bin/app:train | sed 's/^/f/')" \
 	"$(grep '^f' windows.stated)"

@@ -3,8 +3,8 @@
 """
 streams.py ENGINE_TEST FILE... - event streams with the right answer; KTAP lines.
 
-A stream begins with comments: its title; "options:" of engine_test; "markers:", those without their other half and those refused; and each
-step with its parts, "step TID-ID: NS [inexact]" and "STATE NS NAME CULPRIT", two blanks between the last three. Whoever changes what the
+A stream begins with comments: its title; "options:" of engine_test; "markers:", those without their other half, those refused and collectives
+without an end; and each step with its parts, "step TID-ID: NS [inexact] [ATTRIBUTES]" and "STATE NS NAME CULPRIT", two blanks between the last three. Whoever changes what the
 program says works out the new numbers by hand.
 """
 
@@ -21,9 +21,12 @@ def stated(lines):
 
 def said(answer, options):
     yield f"options: {options}"
-    yield f"markers: {answer['markers']['unmatched']} unmatched, {answer['markers']['refused']} refused"
+    markers = answer["markers"]
+    yield (f"markers: {markers['unmatched']} unmatched, {markers['refused']} refused" +
+           (f", {markers['unended']} unended" if markers["unended"] else ""))
     for step in answer["steps"]:
-        yield f"step {step['tid']}-{step['id']}: {step['duration_ns']}" + ("" if step["exact"] else " inexact")
+        yield f"step {step['tid']}-{step['id']}: {step['duration_ns']}" + ("" if step["exact"] else " inexact") + (
+            f" {step['attributes']}" if step["attributes"] else "")
         for part in step["parts"]:
             yield f"{part['state']} {part['ns']} {part['name']} {part['culprit']}".rstrip()
 
