@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""oracle.py KSTALL RECORDING OPTION...: is each step of `kstall why -i RECORDING OPTION...` right to the nanosecond?
+
+The time of each state is worked out once more, from the text of `trace-cmd report` and what sched(7) events mean, with nothing of
+kstall's. Prints what was compared, and each step that differs; the exit status is 0 if none does.
+"""
+
+import collections
+import json
+import re
+import subprocess
+import sys
+
+LINE = re.compile(r"\s*(?:[\w.-]+:\s+)?(?P<comm>.*?)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\]\S*\s+(?:\S+\s+)?(?P<s>\d+)\.(?P<ns>\d{9}):\s+"
+                  r"(?P<name>\w+):\s*(?P<args>.*)$")
+TASK = re.compile(r'kstall task (\d+) \d+ (\S) ')
+DEAD, ASLEEP = 0x30, 0xff  # EXIT_DEAD | EXIT_ZOMBIE; the bits above are marks of preemption
+SCHED = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_exec", "task_newtask")
+WRITTEN = SCHED + ("sched_process_exit", "sys_enter", "sys_exit", "step", "print")  # by the thread that is on the CPU
+STATES = ("on_cpu", "cpu_wait", "blocked", "absent", "unknown")
+
+
+def number(args, key):
+    return int(re.search(rf"\b{key}=(0x[0-9a-f]+|-?\d+)", args)[1], 0)
+
+
+def read(recording):
+    """Its events in order: (ns, pid of the writer, name, arguments). An event may be in two buffers."""
+    text = subprocess.run(["trace-cmd", "report", "-t", "-N", "-R", "-i", recording], check=True, capture_output=True).stdout
+    seen = set()
+    for line in text.decode(errors="replace").splitlines():
+        m = LINE.match(line)
+        if not m:
+            continue
+        key = (int(m["s"]) * 10 ** 9 + int(m["ns"]), int(m["cpu"]), int(m["pid"]), m["name"], m["args"])
+        if key not in seen:
+            seen.add(key)
+            yield key[0], *key[2:]
+
+
+class Thread:
+    def __init__(self, begin):
+        self.pieces = [[begin, "unknown"]]  # since when it is in which state
+
+    @property
+    def state(self):
+        return self.pieces[-1][1]
+
+    def enter(self, ns, state):
+        self.pieces.append([ns, state])
+
+    def runs(self, ns):
+        """Its first event shows that it has run until now; another without a switch before, that it has run for some time."""
+        if self.state == "unknown":
+            self.pieces[-1][1] = "on_cpu"
+        elif self.state in ("cpu_wait", "blocked"):
+            self.pieces[-1][1] = "unknown"
+            self.enter(ns, "on_cpu")
+
+    def between(self, begin, end):
+        times = collections.Counter()
+        ends = [since for since, _ in self.pieces[1:]] + [end]
+        for (since, state), until in zip(self.pieces, ends):
+            times[state] += max(0, min(until, end) - max(since, begin))
+        return times
+
+
+class Oracle:
+    def __init__(self, begin):
+        self.begin = begin
+        self.threads = {}
+
+    def thread(self, pid):
+        return self.threads.setdefault(pid, Thread(self.begin))
+
+    def sched_switch(self, ns, _, args):
+        prev, state = self.thread(number(args, "prev_pid")), number(args, "prev_state")
+        prev.runs(ns)
+        prev.enter(ns, "absent" if state & DEAD else "blocked" if state & ASLEEP else "cpu_wait")
+        self.thread(number(args, "next_pid")).enter(ns, "on_cpu")
+
+    def sched_waking(self, ns, _, args):
+        thread = self.thread(number(args, "pid"))
+        if thread.state in ("blocked", "unknown"):
+            thread.enter(ns, "cpu_wait")
+
+    sched_wakeup = sched_wakeup_new = sched_waking
+
+    def task_newtask(self, ns, _, args):
+        thread = self.thread(number(args, "pid"))
+        if thread.state == "unknown":
+            thread.pieces[-1][1] = "absent"
+        thread.enter(ns, "cpu_wait")
+
+    def sched_process_exec(self, ns, _, args):
+        pid, old = number(args, "pid"), number(args, "old_pid")
+        if pid != old:  # a thread that is not the main one takes over that one's number
+            self.thread(old).enter(ns, "absent")
+            self.thread(pid).enter(ns, "on_cpu")
+
+    def note(self, args):
+        """What kstall has read in /proc of a thread that was there before."""
+        m = TASK.search(args)
+        if m and m[2] in "SDIT" and self.thread(int(m[1])).state == "unknown":
+            self.thread(int(m[1])).pieces[-1][1] = "blocked"
+
+    def feed(self, ns, pid, name, args):
+        if "kstall task" in args:
+            self.note(args)
+        if pid and name in WRITTEN:
+            self.thread(pid).runs(ns)
+        if name in SCHED:
+            getattr(self, name)(ns, pid, args)
+
+
+def main():
+    kstall, recording, *options = sys.argv[1:]
+    out = subprocess.run([kstall, "why", "-i", recording, "--json", *options], check=True, capture_output=True).stdout
+    answer = json.loads(out)
+    oracle = Oracle(answer["source"]["begin_ns"])
+    for event in read(recording):
+        oracle.feed(*event)
+    wrong, total = 0, collections.Counter()
+    for step in answer["steps"]:
+        said = collections.Counter()
+        for part in step["parts"]:
+            said["cpu_wait" if part["state"] == "quota" else part["state"]] += part["ns"]
+        right = oracle.thread(step["tid"]).between(step["begin_ns"], step["end_ns"])
+        total += right
+        if not step["exact"] or any(said[s] != right[s] for s in STATES):
+            wrong += 1
+            print(f"# step {step['id']} of {step['comm']}/{step['tid']}, exact: {step['exact']}:", file=sys.stderr)
+            print("#", {s: (said[s], right[s]) for s in STATES if said[s] != right[s]}, "(kstall, oracle)", file=sys.stderr)
+    print(len(answer["steps"]), "steps of", len({s["tid"] for s in answer["steps"]}), "threads,",
+          ", ".join(f"{s} {total[s]} ns" for s in STATES if total[s]), f"lost {answer['cost']['lost']}")
+    sys.exit(wrong > 0)
+
+
+if __name__ == "__main__":
+    main()
