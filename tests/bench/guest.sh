@@ -9,7 +9,7 @@ T=/sys/kernel/tracing
 N=10000
 [ -z "${PROFILE-}" ] || N=1000000 # one run, without its start and end
 [ -z "${STORES-}" ] || N=200 # all that is written is kept
-SUBJECTS=${SUBJECTS:-map notifier job nop}
+SUBJECTS=${SUBJECTS:-map notifier job nop record why}
 IN_FLIGHT="1 1000 100000" # the request measured is one of them
 
 # --- a subject: what is done N times, and the event that tells of it ---
@@ -285,6 +285,45 @@ bench_nop() {
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $hist(nsecs - @s[args->req]); delete(@s[args->req]); }" in_flight
 	with_bpftrace printed "tracepoint:io_uring:$submit { @s[args->req] = nsecs; }
 		tracepoint:io_uring:io_uring_complete /@s[args->req]/ { $print, nsecs - @s[args->req]); delete(@s[args->req]); }"
+}
+
+# --- the program ---
+
+kstall=../../kstall/kstall
+
+# Beside the job, on one CPU. Without calls there is what record does in any case, at its start and its end.
+bench_record() {
+	local subject=record rate seconds=2 spent own file events
+	local TIMEFORMAT='%U %S'
+	[ -x $kstall ] || return 0
+	file=$(mktemp /dev/shm/recording.XXXXXX)
+	for rate in 0 100000; do
+		{ time $kstall record -o "$file" -- ./calls $rate $seconds >"$file.own"; } 2>"$file.spent"
+		spent=$(awk '{ print ($1 + $2) * 1000000 }' "$file.spent")
+		own=$(<"$file.own")
+		events=$($kstall why -i "$file" --step all --json | sed -n 's/.*"cost": { "events": \([0-9]*\),.*"lost": \([0-9]*\).*/\1 \2/p')
+		say "us_$rate" $((spent - own))
+		say "events_$rate" "${events% *}"
+		say "lost_$rate" "${events#* }"
+		rm "$file"*
+	done
+}
+
+# cost KIND N OPTIONS: what the answer takes, as processor time, which is instructions
+cost() {
+	python3 ../program/why/load.py "$1" "$2" >"$work/stream"
+	./timed 1 sh -c "../../kstall/engine_test '$3' <$work/stream >/dev/null"
+}
+
+bench_why() {
+	local subject=why work kind many options
+	[ -x ../../kstall/engine_test ] || return 0
+	work=$(mktemp -d)
+	while read -r kind many options; do
+		say "${kind}_tenth" "$(cost "$kind" $((many / 10)) "$options")"
+		say "${kind}_$many" "$(cost "$kind" "$many" "$options")"
+	done < <(grep -v '^#' ../program/why/scale.list)
+	rm -r "$work"
 }
 
 for s in $SUBJECTS; do

@@ -30,11 +30,7 @@ ten() {
 	t_range "$2 $1 cost at most 12 times as much as a tenth (percent)" $((100 * many / few)) 1 1200
 }
 
-plan 7
-ten threads 10000 marker
-ten steps 8000 marker
-ten events 1000000 marker
-ten windows 100000 every=10us
-ten faults 100000 marker
-ten fences 100000 marker
-ten quotas 100000 marker
+plan "$(grep -vc '^#' scale.list)"
+while read -r kind many options; do
+	ten "$kind" "$many" "$options"
+done < <(grep -v '^#' scale.list)
