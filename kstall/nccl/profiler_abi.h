@@ -10,20 +10,23 @@
 #ifndef _PROFILER_ABI_H
 #define _PROFILER_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* ncclResult_t: what init may fail with is told to the user, and NCCL goes on without the plugin */
+/* ncclResult_t */
 #define NCCL_SUCCESS		0
-#define NCCL_SYSTEM_ERROR	2
 
 /* Event types, bits of the activation mask */
+#define NCCL_PROFILE_GROUP	(1 << 0)	/* a plan: what NCCL launches as one kernel */
 #define NCCL_PROFILE_COLL	(1 << 1)
 #define NCCL_PROFILE_KERNEL_CH	(1 << 6)
+#define NCCL_PROFILE_COLL_CALL	(1 << 9)	/* since v5, and whether it is asked for or not */
 
-/* ncclDebugLogger_t and two of its constants */
+/* ncclDebugLogger_t and three of its constants */
 typedef void (*nccl_log_t)(int level, unsigned long subsystems, const char *file, int line,
 			   const char *fmt, ...);
+#define NCCL_LOG_WARN		2
 #define NCCL_LOG_INFO		3
 #define NCCL_INIT		1UL
 
@@ -36,7 +39,19 @@ struct nccl_coll {
 	size_t count;
 	int root;
 	const char *datatype;
-	uint8_t channels;
+	uint8_t channels, warps;
+	const char *algorithm, *protocol;
+	void *group;		/* since v5; in v4 that is the event's parent */
+};
+
+/* The program's call, "collApi": what of it is looked at */
+struct nccl_call {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	int root;
+	void *stream;
+	bool graph;		/* captured now, run later */
 };
 
 /* ncclProfilerEventDescr_v4_t to v6_t, the beginning; of v4's type only the first byte is set */
@@ -49,12 +64,14 @@ struct nccl_event {
 	int rank;
 	union {
 		struct nccl_coll coll;
+		struct nccl_call call;
+		uint8_t channel;	/* kernelCh */
 		void *align;
 	};
 };
 
 #define NCCL_PROFILER_COMMON							\
-	int (*start)(void *context, void **handle, struct nccl_event *event);	\
+	int (*start)(void *context, void **handle, const struct nccl_event *event);	\
 	int (*stop)(void *handle);						\
 	int (*state)(void *handle, int state, void *args);			\
 	int (*finalize)(void *context)
@@ -77,5 +94,7 @@ struct nccl_profiler_v5 {
 
 _Static_assert(offsetof(struct nccl_event, parent) == 8, "LP64");
 _Static_assert(offsetof(struct nccl_event, coll.channels) == 80, "as NCCL's compiler lays it out");
+_Static_assert(offsetof(struct nccl_event, coll.group) == 104, "the same");
+_Static_assert(offsetof(struct nccl_event, call.graph) == 64, "the same");
 
 #endif /* _PROFILER_ABI_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nccl VERSION COLLECTIVES - loads the profiler plugin $NCCL_PROFILER_PLUGIN and plays NCCL's part
+ * nccl VERSION COLLECTIVES [CASE] - loads the profiler plugin $NCCL_PROFILER_PLUGIN and plays NCCL's part
  *
  * As NCCL 2.30 does it: a thread of the program hands collectives over, another one reports the
  * channels; of each second collective they end before the first is through. Two communicators take
@@ -8,67 +8,43 @@
  *
  *	COMM:RANK:FUNC:SEQ begin=NS end=NS
  *
- * from before it is handed over to after the last of it has been reported.
+ * from before it is handed over to after the last of it has been reported. A CASE of nccl_cases.c is what NCCL
+ * does wrong, or at another time, and prints what it says itself.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <pthread.h>
-#include <stdint.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "nccl.h"
+
 #define CHANNELS	4
-#define COLL		2
-#define PROXY_OP	8
-#define KERNEL_CH	64
-
-/* NCCL's side of the interface, so that a mistake in the plugin's is seen. */
-struct descr {
-	uint64_t type;
-	void *parent;
-	int rank;
-	struct {
-		uint64_t seq;
-		const char *func;
-		const void *send;
-		void *recv;
-		size_t count;
-		int root;
-		const char *datatype;
-		uint8_t channels, warps;
-		const char *algo, *proto;
-		void *group;
-	} coll;
-};
-
-struct rest {
-	int (*start)(void *context, void **handle, struct descr *d);
-	int (*stop)(void *handle);
-	int (*state)(void *handle, int state, void *args);
-	int (*finalize)(void *context);
-};
 
 struct v4 {
 	const char *name;
 	int (*init)(void **context, int *mask, const char *name, uint64_t comm, int nodes, int ranks, int rank, void *log);
-	struct rest rest;
+	struct plugin rest;
 };
 
 struct v5 {
 	const char *name;
 	int (*init)(void **context, uint64_t comm, int *mask, const char *name, int nodes, int ranks, int rank, void *log);
-	struct rest rest;
+	struct plugin rest;
 };
 
-static const struct rest *plugin;
+struct plugin plugin;
+bool is_v4;
+static void *lib, *symbol;
 static const uint64_t comms[2] = { 0xfeedfacecafebeef, 0x1234 };
 static void *contexts[2];
 
-static void die(const char *what)
+void die(const char *what)
 {
 	fprintf(stderr, "nccl: %s\n", what);
 	exit(1);
@@ -84,34 +60,104 @@ static uint64_t now(void)
 
 static void logged(int level, unsigned long subsys, const char *file, int line, const char *fmt, ...)
 {
-	fprintf(stderr, "nccl: the plugin says: %s\n", fmt);
+	char text[512];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	fprintf(stderr, "nccl: %s %s\n", level == 2 ? "WARN" : "INFO", text);
 }
 
-static void load(const char *version)
+void load(const char *version)
 {
 	const char *file = getenv("NCCL_PROFILER_PLUGIN");
-	void *lib = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
-	char symbol[32];
-	void *p;
-	int i, ret, mask = 0;
+	char name[32];
 
+	lib = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
 	if (!lib)
 		die(dlerror());
-	snprintf(symbol, sizeof(symbol), "ncclProfiler_v%s", version);
-	p = dlsym(lib, symbol);
-	if (!p)
+	snprintf(name, sizeof(name), "ncclProfiler_v%s", version);
+	symbol = dlsym(lib, name);
+	if (!symbol)
 		die(dlerror());
-	for (i = 0; i < 2; i++) {
-		if (!strcmp(version, "4"))
-			ret = ((struct v4 *)p)->init(&contexts[i], &mask, "world", comms[i], 1, 8, i + 3, logged);
-		else
-			ret = ((struct v5 *)p)->init(&contexts[i], comms[i], &mask, "world", 1, 8, i + 3, logged);
-		if (ret)
-			die("init failed; NCCL goes on without the plugin");
-	}
-	if (mask != (COLL | KERNEL_CH))
-		die("it asks for other events");
-	plugin = !strcmp(version, "4") ? &((struct v4 *)p)->rest : &((struct v5 *)p)->rest;
+	is_v4 = !strcmp(version, "4");
+	plugin = is_v4 ? ((struct v4 *)symbol)->rest : ((struct v5 *)symbol)->rest;
+}
+
+void unload(void)
+{
+	dlclose(lib);
+}
+
+int init_comm(void **context, uint64_t hash, int rank)
+{
+	int ret, mask = 0;
+
+	if (is_v4)
+		ret = ((struct v4 *)symbol)->init(context, &mask, "world", hash, 1, 8, rank, logged);
+	else
+		ret = ((struct v5 *)symbol)->init(context, hash, &mask, "world", 1, 8, rank, logged);
+	if (ret)
+		die("init failed");
+	return mask;
+}
+
+/* ---- NCCL's calls ---- */
+
+void *start_group(void *context)
+{
+	struct descr d = { .type = GROUP };
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	return handle;
+}
+
+void *start_call(void *context, bool graph)
+{
+	struct descr d = { .type = COLL_API, .call = { .func = "AllReduce", .graph = graph } };
+	void *handle = NULL;
+
+	if (!is_v4)
+		plugin.start(context, &handle, &d);
+	return handle;
+}
+
+void *start_coll(void *context, const char *func, uint64_t seq, int channels, void *call, void *group)
+{
+	struct descr d = {
+		.type = COLL, .parent = is_v4 ? group : call,
+		.coll = { .seq = seq, .func = func, .channels = channels, .group = is_v4 ? NULL : group },
+	};
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	return handle;
+}
+
+void *start_channel(void *context, void *coll, int channel)
+{
+	struct descr d = { .type = KERNEL_CH, .parent = coll, .channel.id = channel };
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	return handle;
+}
+
+/* What has no handle NCCL does not stop. */
+void stop_channel(void *handle)
+{
+	if (!handle)
+		return;
+	plugin.state(handle, KERNEL_CH_STOP, NULL);
+	plugin.stop(handle);
+}
+
+void stop(void *handle)
+{
+	if (handle)
+		plugin.stop(handle);
 }
 
 /* ---- the proxy thread ---- */
@@ -128,16 +174,11 @@ static void report_channels(void *context, void *coll)
 	void *handle[CHANNELS];
 	int i;
 
-	for (i = 0; i < CHANNELS; i++) {
-		struct descr d = { .type = KERNEL_CH, .parent = coll };
-
-		plugin->start(context, &handle[i], &d);
-	}
+	for (i = 0; i < CHANNELS; i++)
+		handle[i] = start_channel(context, coll, i);
 	usleep(2000);
-	for (i = 0; i < CHANNELS; i++) {
-		plugin->state(handle[i], 22, NULL);
-		plugin->stop(handle[i]);
-	}
+	for (i = 0; i < CHANNELS; i++)
+		stop_channel(handle[i]);
 }
 
 static void *proxy_thread(void *arg)
@@ -177,48 +218,59 @@ static void await_proxy(void)
 
 static void collective(int n, int channels)
 {
-	struct descr d = {
-		.type = COLL, .rank = n % 2 + 3,
-		.coll = { .seq = n / 2, .func = channels ? "AllReduce" : "AllGather", .channels = channels },
-	};
-	void *context = contexts[n % 2], *handle = NULL;
+	const char *func = channels ? "AllReduce" : "AllGather";
+	void *context = contexts[n % 2], *call, *handle;
 	uint64_t begin = now();
 
-	plugin->start(context, &handle, &d);
+	call = start_call(context, false);
+	handle = start_coll(context, func, n / 2, channels, call, start_group(context));
 	if (!handle)
 		die("no handle");
 	hand_to_proxy(context, handle);
 	if (n % 4 < 2)
 		await_proxy();
-	plugin->stop(handle);
+	stop(handle);
+	stop(call);
 	await_proxy();
-	printf("%" PRIx64 ":%d:%s:%" PRIu64 " begin=%" PRIu64 " end=%" PRIu64 "\n", comms[n % 2], d.rank,
-	       d.coll.func, d.coll.seq, begin, now());
+	printf("%" PRIx64 ":%d:%s:%d begin=%" PRIu64 " end=%" PRIu64 "\n", comms[n % 2], n % 2 + 3, func, n / 2,
+	       begin, now());
 }
 
-int main(int argc, char **argv)
+static void play(int n)
 {
 	struct descr unasked = { .type = PROXY_OP };
 	pthread_t thread;
 	void *handle;
 	int i;
 
-	if (argc != 3)
-		return 2;
-	load(argv[1]);
+	for (i = 0; i < 2; i++) {
+		if (init_comm(&contexts[i], comms[i], i + 3) != (GROUP | COLL | KERNEL_CH))
+			die("it asks for other events");
+	}
 	if (pthread_create(&thread, NULL, proxy_thread, NULL))
 		die("pthread_create");
-	for (i = 0; i < atoi(argv[2]); i++)
+	for (i = 0; i < n; i++)
 		collective(i, CHANNELS);
 	collective(0, 0);
-	plugin->start(contexts[0], &handle, &unasked);
-	plugin->stop(handle);
+	plugin.start(contexts[0], &handle, &unasked);
+	stop(handle);
 	pthread_mutex_lock(&proxy.lock);
 	proxy.quit = 1;
 	pthread_cond_broadcast(&proxy.changed);
 	pthread_mutex_unlock(&proxy.lock);
 	pthread_join(thread, NULL);
 	for (i = 0; i < 2; i++)
-		plugin->finalize(contexts[i]);
+		plugin.finalize(contexts[i]);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	load(argv[1]);
+	if (argc > 3)
+		return play_case(argv[3], atoi(argv[2]));
+	play(atoi(argv[2]));
+	unload();
 	return 0;
 }

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What NCCL and RCCL were seen to do, and what programs do to them. The lines that the plugin writes are what the test looks at. */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "nccl.h"
+
+#define CHANNELS	4
+#define HASH		0xabc
+
+/* The lines until now. */
+static void show(void)
+{
+	FILE *f = fopen(getenv("KSTALL_MARKER"), "r");
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		fputs(line, stdout);
+	if (f)
+		fclose(f);
+	puts("so far");
+}
+
+/* One of its own plan, of which @stops channels' stops are reported. Returns its handle. */
+static void *collective(void *context, int seq, int announced, int stops)
+{
+	void *coll = start_coll(context, "AllReduce", seq, announced, NULL, start_group(context));
+	int i;
+
+	stop(coll);
+	for (i = 0; i < CHANNELS; i++) {
+		void *handle = start_channel(context, coll, i);
+
+		if (i < stops)
+			stop_channel(handle);
+	}
+	return coll;
+}
+
+static void each_lacks_a_stop(void *context, int n)
+{
+	for (int i = 0; i < n; i++)
+		collective(context, i, CHANNELS, CHANNELS - 1);
+}
+
+static void tenth_lacks_a_stop(void *context, int n)
+{
+	for (int i = 0; i < n; i++)
+		collective(context, i, CHANNELS, i % 10 ? CHANNELS : CHANNELS - 1);
+}
+
+static void more_announced(void *context, int n)
+{
+	for (int i = 0; i < n; i++)
+		collective(context, i, 224, CHANNELS);
+}
+
+/* All are on the GPU's queue, none has begun there; then the first few end. */
+static void queued(void *context, int n)
+{
+	void **coll = calloc(n, sizeof(*coll));
+	int i, c;
+
+	for (i = 0; i < n; i++) {
+		coll[i] = start_coll(context, "AllReduce", i, CHANNELS, NULL, start_group(context));
+		stop(coll[i]);
+	}
+	for (i = 0; i < 10; i++) {
+		for (c = 0; c < CHANNELS; c++)
+			stop_channel(start_channel(context, coll[i], c));
+	}
+	free(coll);
+}
+
+/* Stops that come when others are in their places. */
+static void late_stops(void *context, int n)
+{
+	void *first = start_coll(context, "AllReduce", 0, 1, NULL, start_group(context));
+	void *channel = start_channel(context, first, 0);
+
+	for (int i = 1; i <= n; i++)
+		stop(start_coll(context, "AllReduce", i, 1, NULL, start_group(context)));
+	for (int i = 0; i < n; i++) {
+		stop_channel(channel);
+		stop(first);
+		if (start_channel(context, first, 0))
+			die("a channel of what is over");
+	}
+}
+
+static void stopped_twice(void *context, int n)
+{
+	void *coll = start_coll(context, "AllReduce", 0, 2, NULL, start_group(context));
+	void *channel = start_channel(context, coll, 0);
+
+	stop(coll);
+	stop_channel(channel);
+	stop_channel(channel);
+	show();
+	stop_channel(start_channel(context, coll, 1));
+}
+
+/* N collectives of one plan; the first one's channel is slow. */
+static void fused(void *context, int n)
+{
+	void *group = start_group(context), *first = NULL, *slow = NULL;
+
+	for (int i = 0; i < n; i++) {
+		void *coll = start_coll(context, "AllReduce", i, 1, NULL, group);
+		void *channel = start_channel(context, coll, i);
+
+		stop(coll);
+		first = first ? first : coll;
+		slow = slow ? slow : channel;
+		if (i)
+			stop_channel(channel);
+	}
+	stop_channel(slow);
+}
+
+/* When the communicator is gone, and the library, too, as far as NCCL knows. */
+static void after_finalize(void *context, int n)
+{
+	void *coll = start_coll(context, "AllReduce", 0, 1, NULL, start_group(context));
+	void *channel = start_channel(context, coll, 0), *handle = coll;
+	struct descr d = { .type = COLL, .coll = { .func = "AllReduce", .channels = 1 } };
+
+	plugin.finalize(context);
+	unload();
+	stop_channel(channel);
+	stop(coll);
+	plugin.start(context, &handle, &d);
+	if (handle)
+		die("a collective of a communicator that is gone");
+	plugin.finalize(context);
+}
+
+/* The same, and another communicator is in its place. */
+static void after_another(void *context, int n)
+{
+	void *coll = start_coll(context, "AllReduce", 0, 1, NULL, start_group(context)), *next, *other;
+	void *channel = start_channel(context, coll, 0);
+
+	plugin.finalize(context);
+	init_comm(&next, 0xdef, 1);
+	other = start_coll(next, "Broadcast", 7, 1, NULL, start_group(next));
+	stop(coll);
+	stop_channel(channel);
+	if (start_coll(context, "AllReduce", 1, 1, NULL, NULL))
+		die("a collective of a communicator that is gone");
+	show();
+	stop(other);
+	stop_channel(start_channel(next, other, 0));
+	plugin.finalize(next);
+}
+
+/* ---- several threads ---- */
+
+#define COMMS 4
+#define QUEUE 1000	/* the GPU's has an end, too */
+
+/* A communicator with a thread that hands collectives over, and NCCL's own, which reports them in order. */
+struct pair {
+	void *context;
+	int n;
+	void **coll;
+	atomic_int nr, done;
+};
+
+static void *hand_over(void *arg)
+{
+	struct pair *p = arg;
+
+	for (int i = 0; i < p->n; i++) {
+		while (i - atomic_load(&p->done) >= QUEUE)
+			sched_yield();
+		p->coll[i] = start_coll(p->context, "AllReduce", i, CHANNELS, NULL, start_group(p->context));
+		atomic_store(&p->nr, i + 1);
+		stop(p->coll[i]);
+	}
+	return NULL;
+}
+
+static void *report(void *arg)
+{
+	struct pair *p = arg;
+
+	for (int i = 0; i < p->n; i++) {
+		while (atomic_load(&p->nr) <= i)
+			sched_yield();
+		for (int c = 0; c < CHANNELS; c++)
+			stop_channel(start_channel(p->context, p->coll[i], c));
+		atomic_store(&p->done, i + 1);
+	}
+	return NULL;
+}
+
+static void threads(void *context, int n)
+{
+	pthread_t thread[2 * COMMS];
+	struct pair pair[COMMS];
+	int i;
+
+	for (i = 0; i < COMMS; i++) {
+		pair[i] = (struct pair){ .n = n / COMMS, .coll = calloc(n / COMMS, sizeof(void *)) };
+		init_comm(&pair[i].context, 0x100 + i, i);
+		if (pthread_create(&thread[2 * i], NULL, hand_over, &pair[i]) ||
+		    pthread_create(&thread[2 * i + 1], NULL, report, &pair[i]))
+			die("pthread_create");
+	}
+	for (i = 0; i < 2 * COMMS; i++)
+		pthread_join(thread[i], NULL);
+	for (i = 0; i < COMMS; i++) {
+		plugin.finalize(pair[i].context);
+		free(pair[i].coll);
+	}
+}
+
+static atomic_bool over;
+
+static void *go_on(void *context)
+{
+	for (int i = 0; !atomic_load(&over); i++)
+		collective(context, i, CHANNELS, CHANNELS);
+	return NULL;
+}
+
+/* A child of a process that goes on. It may find any lock held, and has nothing to say. */
+static void child(void *context, void *coll)
+{
+	void *next = NULL;
+
+	stop(coll);
+	collective(context, 1000000, CHANNELS, CHANNELS);
+	if (init_comm(&next, 0xdef, 1) || next)
+		die("a communicator in a child");
+	plugin.finalize(context);
+	_exit(0);
+}
+
+static void forks(void *context, int n)
+{
+	void *coll = start_coll(context, "Broadcast", 0, 0, NULL, NULL);
+	pthread_t thread;
+	int status;
+
+	if (pthread_create(&thread, NULL, go_on, context))
+		die("pthread_create");
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			child(context, coll);
+		if (waitpid(pid, &status, 0) != pid || status)
+			die("a child failed");
+	}
+	atomic_store(&over, true);
+	pthread_join(thread, NULL);
+	stop(coll);
+}
+
+/* ---- who calls ---- */
+
+struct launch {
+	void *context, *call;
+	int seq;
+};
+
+static void *announce(void *arg)
+{
+	const struct launch *l = arg;
+
+	stop(start_coll(l->context, "AllReduce", l->seq, 0, l->call, start_group(l->context)));
+	return NULL;
+}
+
+static void in_thread(void *context, void *call, int seq)
+{
+	struct launch l = { context, call, seq };
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, announce, &l))
+		die("pthread_create");
+	pthread_join(thread, NULL);
+}
+
+/* A plain one; one that NCCL's own thread launches; a graph, captured once and run twice by a thread of CUDA. */
+static void callers(void *context, int n)
+{
+	void *graph;
+
+	printf("%ld\n", syscall(SYS_gettid));
+	announce(&(struct launch){ context, start_call(context, false), 0 });
+	in_thread(context, start_call(context, false), 1);
+	graph = start_call(context, true);
+	stop(graph);
+	in_thread(context, graph, 2);
+	in_thread(context, graph, 3);
+}
+
+static void names(void *context, int n)
+{
+	void *other;
+
+	stop(start_coll(context, "ReduceScatter", 0, 0, NULL, NULL));
+	stop(start_coll(context, NULL, 0, 0, NULL, NULL));
+	init_comm(&other, UINT64_MAX, 1234567);
+	stop(start_coll(other, "ReduceScatter", 123456789012345, 0, NULL, NULL));
+	plugin.finalize(other);
+}
+
+/* More communicators than there is room for, and as many again once they are gone. */
+static void many_comms(void *context, int n)
+{
+	void **contexts = calloc(n, sizeof(*contexts));
+	int round, i, got;
+
+	for (round = 0; round < 2; round++) {
+		for (i = got = 0; i < n; i++) {
+			init_comm(&contexts[i], i, 0);
+			got += !!start_coll(contexts[i], "AllReduce", 0, 0, NULL, NULL);
+		}
+		printf("%d\n", got);
+		for (i = 0; i < n; i++) {
+			if (contexts[i])
+				plugin.finalize(contexts[i]);
+		}
+	}
+	free(contexts);
+}
+
+/* Where the lines go: what is open for appending, and does not wait. */
+static void where(void *context, int n)
+{
+	const int flags = O_WRONLY | O_APPEND | O_NONBLOCK;
+	char path[64], file[256];
+	ssize_t len;
+
+	for (int fd = 3; fd < 64; fd++) {
+		if ((fcntl(fd, F_GETFL) & flags) != flags)
+			continue;
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		len = readlink(path, file, sizeof(file));
+		if (len > 0)
+			printf("%.*s\n", (int)len, file);
+	}
+}
+
+static const struct {
+	const char *name;
+	void (*play)(void *context, int n);
+} cases[] = {
+	{ "nostop", each_lacks_a_stop }, { "rare", tenth_lacks_a_stop }, { "garbage", more_announced },
+	{ "queued", queued }, { "late", late_stops }, { "twice", stopped_twice }, { "fused", fused },
+	{ "gone", after_finalize }, { "next", after_another }, { "threads", threads }, { "fork", forks },
+	{ "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
+};
+
+int play_case(const char *name, int n)
+{
+	void *context;
+
+	printf("asks for %d\n", init_comm(&context, HASH, 3));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		if (strcmp(cases[i].name, name))
+			continue;
+		cases[i].play(context, n);
+		if (context)
+			plugin.finalize(context);
+		return 0;
+	}
+	return 2;
+}
