@@ -6,7 +6,7 @@
 # tier1: 6.12
 . ../../lib.sh
 . lib.sh
-plan 16
+plan 32
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -53,6 +53,64 @@ status "event one users=0 state=idle min_ns=0 suppressed=0"
 exec 7<&-
 rmdir "$session"
 t_eq "... one that lives is nobody's business" "$status $(cat "$report")" "0 "
+for left in instances/kstall-0123abcd-all events/kstall_0123abcd; do
+	mkdir -p "$node/sys/kernel/tracing/$left"
+	status "event one users=0 state=idle min_ns=0 suppressed=0"
+	rmdir "$node/sys/kernel/tracing/$left"
+	t_eq "... of which only ${left%/*} are left" "$(grep -c '^  warn  session: 0123abcd was left by a kstall' "$report")" 1
+done
+counters=$node/sys/kernel/tracing/instances/kstall_metrics
+mkdir -p "$counters"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "counters without kstall metrics" '^  warn  metrics: kstall metrics was killed: ' '^ +\$ rmdir /sys/kernel/tracing/instances/kstall_metrics'
+put /run/kstall-metrics/lock ""
+exec 7<"$node/run/kstall-metrics/lock"
+flock 7
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+exec 7<&-
+t_eq "... it runs" "$status $(cat "$report")" "0 "
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "... it has left its lock" '^  warn  metrics: '
+rmdir "$counters"
+
+# --- calls that have not left a hook ---
+
+now() { put /sys/kernel/debug/some_trace/status "module some_trace version=1 recorder=off clamped=0 now_mono_ns=9000000000000
+$1"; }
+now "draining far function=far_function calls=2 since_mono_ns=8700000000000"
+doctor --root "$node" --quiet
+t_says "a call that has not left a hook: of which module, since when" \
+	'^  warn  draining far: 2 calls of far_function\(\) have not returned since the hook was removed, 5 min ago: some_trace cannot be unloaded' \
+	'^ +\$ grep -lw far_function /proc/\[0-9\]'
+now "draining far function=far_function calls=2 since_mono_ns=8999999000000"
+doctor --root "$node" --quiet
+t_eq "... one that will in a moment" "$status $(cat "$report")" "0 "
+
+# --- mounts, and the configuration in /proc ---
+
+put /proc/mounts "$(printf '%s /mnt/%s %s rw 0 0\n' t t tracefs d d debugfs
+	printf 'tracefs /sys/kernel/tracing tracefs rw 0 0\ndebugfs /sys/kernel/debug debugfs rw 0 0')"
+options=(--quiet)
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_eq "debugfs and tracefs are mounted elsewhere first" "$status $(cat "$report")" "0 "
+put /proc/mounts "$(printf '%s /mnt/%s %s rw 0 0\n' t t tracefs d d debugfs)"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "... and only there" '^  FAIL  debugfs: not mounted at /sys/kernel/debug'
+put /proc/mounts "$(printf 'tracefs /sys/kernel/tracing tracefs rw 0 0\ndebugfs /sys/kernel/debug debugfs rw 0 0')"
+config=$(<"$node/boot/config-$release")
+grep -v KRETPROBES <<<"$config" | gzip >"$node/proc/config.gz"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "/proc/config.gz is this kernel's, whatever lies in /boot" '^  FAIL  config: without CONFIG_KRETPROBES'
+rm "$node/boot/config-$release"
+gzip <<<"$config" >"$node/proc/config.gz"
+options=()
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "... and enough" '^  ok    config: all that is needed'
+rm "$node/proc/config.gz"
+put "/boot/config-$release" "$config"
+
+# --- the node's settings ---
+
 put /proc/sys/vm/zone_reclaim_mode 1
 put /proc/sys/vm/swappiness 0
 options=(--quiet --node)
@@ -99,6 +157,21 @@ done
 put /etc/os-release "$(printf 'ID="rocky"\nID_LIKE="rhel centos fedora"')"
 doctor --root "$node"
 t_says "RHEL: headers" "^ +\\$ dnf install kernel-devel-$release\$"
+
+put /etc/os-release "ID=gentoo"
+doctor --root "$node"
+t_says "another distribution: no command that it does not have" "^ +install linux-headers-$release, or what this distribution calls it\$"
+put /etc/os-release "ID=debian"
+for own in 6.18.3 6.18.0-custom; do
+	put /proc/sys/kernel/osrelease $own
+	doctor --root "$node"
+	t_says "a kernel of one's own ($own): no package is made up" "^ +$own is none of this distribution's kernels: its headers are where it was built\$"
+done
+t_not "... not even an image" 'apt install linux-headers'
+put /proc/sys/kernel/osrelease 5.15.0-25-generic
+put /etc/os-release "$(printf 'ID=ubuntu\nID_LIKE=debian')"
+doctor --root "$node"
+t_says "Ubuntu's kernels have Ubuntu's names" '^ +\$ apt install linux-image-generic'
 
 # --- of those it names, on this very machine ---
 
