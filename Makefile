@@ -18,7 +18,10 @@ WERROR	?= 1
 # Ask the kernel's headers (a cached answer takes a few ms), then build. What
 # the caller chose for kbuild has to hold for the questions too.
 choices	= $(foreach v,ARCH CC CROSS_COMPILE LLVM,\
-	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)'))
+	$(if $(filter command,$(firstword $(origin $v))),'$v=$($v)')) $(by_clang)
+# A kernel that clang has built is clang's: gcc does not know its flags. Who has chosen a compiler knows better, as DKMS does.
+is_clangs = $(shell grep -s '^CONFIG_CC_IS_CLANG=y' '$(KDIR)/include/config/auto.conf')
+by_clang = $(if $(LLVM)$(filter command environment,$(firstword $(origin CC))),,$(if $(is_clangs),LLVM=1))
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
@@ -27,7 +30,7 @@ features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 modules:
 	@features=$$($(call features)) && \
-	$(MAKE) -C $(KDIR) M=$(CURDIR) \
+	$(MAKE) -C $(KDIR) M=$(CURDIR) $(by_clang) \
 		KSTALL_FEATURES="$$features" KSTALL_WERROR=$(WERROR) modules
 
 # What DKMS calls: each module that compiles.
@@ -38,7 +41,7 @@ dkms:
 # that modules are to be signed, and have no key: kbuild complains of each module.
 # Where that matters, it may.
 modules_install: modules
-	@$(MAKE) -C $(KDIR) M=$(CURDIR) INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
+	@$(MAKE) -C $(KDIR) M=$(CURDIR) $(by_clang) INSTALL_MOD_PATH='$(INSTALL_MOD_PATH)' \
 		$$(scripts/no-key '$(KDIR)') modules_install
 
 # Debian 12's headers have another release in config/kernel.release. When a
