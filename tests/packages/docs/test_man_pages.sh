@@ -5,7 +5,7 @@
 # host: it asks the tree
 # tier1: 6.12
 . ../../lib.sh
-plan 6
+plan 7
 
 cd ../../..
 man=$(mktemp -d)
@@ -20,6 +20,8 @@ t_eq "a page for each module and tool" "$(cd "$man" && printf '%s\n' *)" "$(
 	} | sort
 )"
 t_eq "each event has a section" "$(sed -n 's/^\.SS //p' "$man"/*.4 | sort)" "$(scripts/events-doc --list | sed -n 's/^event //p' | sort)"
+t_eq "kstall(7) names each command of kstall" "$(sed -n '/^\.SH COMMANDS/,/^\.SH TOOLS/s/^\\fB\(.*\)\\fR(8)$/\1/p' "$man/kstall.7" | sed 's/\\-/-/g' | sort)" \
+	"$(cd kstall && for page in *.8; do echo "${page%.8}"; done | sort)"
 
 # .TP, then \fBname\fR (when)
 described() { sed -n '/^\.SH PARAMETERS/,/^\.SH FILES/s/^\\fB\(.*\)\\fR (.* time)$/\1/p' "$man/$1.4" | sort; }

@@ -81,7 +81,8 @@ run help "$tool" --help
 t_eq "--help: status" $? 0
 t_ok "... the tool's own, under the name it has" grep -qx "	$tool				until Ctrl-C" "$work/help"
 t_eq "... other tools by their names, too" "$(grep -c '\.bt\b' "$work/help")" 0
-t_ok "... and what all have in common" grep -q '^OPTIONS: ' "$work/help"
+t_eq "... and what all have in common, the long sample last" "$(grep -oE '^(USAGE|OPTIONS|OVERHEAD|EXAMPLE): ' "$work/help" | xargs)" \
+	"USAGE: OPTIONS: OVERHEAD: EXAMPLE:"
 run nosuch kstall-nosuch
 t_eq "no such tool" "$(cat "$work/nosuch.err")" "kstall-nosuch: there is no $tools/nosuch.bt"
 t_eq "each tool's head names the modules whose events it uses" "$(
