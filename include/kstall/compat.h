@@ -32,15 +32,23 @@
 #define kstall_unregister_direct(ops, text)	unregister_ftrace_direct_multi(ops, text)
 #endif
 
-/* Memory that registering @rp takes; much of it, on large machines, are the rings of an objpool. */
+/*
+ * Memory that registering @rp takes. An objpool (lib/objpool.c) gives each CPU whole pages for its
+ * share of the records and for a ring in which all of them have room.
+ */
 static inline size_t kstall_kretprobe_bytes(const struct kretprobe *rp)
 {
-	size_t bytes = rp->maxactive * (sizeof(struct kretprobe_instance) + rp->data_size);
-
+	size_t record = ALIGN(sizeof(struct kretprobe_instance) + rp->data_size, sizeof(long));
 #ifdef HAVE_RETHOOK_OBJPOOL
-	bytes += num_possible_cpus() * roundup_pow_of_two(rp->maxactive) * sizeof(void *);
+	unsigned int cpus = num_possible_cpus();
+	unsigned int share = rp->maxactive / cpus, more = rp->maxactive % cpus;
+	size_t slot = sizeof(struct objpool_slot) +
+		      roundup_pow_of_two(rp->maxactive) * sizeof(void *) + share * record;
+
+	return more * PAGE_ALIGN(slot + record) + (cpus - more) * PAGE_ALIGN(slot);
+#else
+	return rp->maxactive * record;
 #endif
-	return bytes;
 }
 
 #endif /* _KSTALL_COMPAT_H */
