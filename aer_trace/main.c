@@ -44,10 +44,7 @@ struct kstall_inflight aer_recoveries = {
 struct kstall_inflight aer_links = {
 	.name = "links", .capacity = 4096, .rec_size = sizeof(struct aer_link),
 };
-struct kstall_fold aer_fold = {
-	.table = { .name = "folded", .capacity = 1024, .rec_size = sizeof(struct aer_cor) },
-	.emit = aer_fold_emit,
-};
+struct kstall_fold aer_fold = KSTALL_FOLD("folded", 1024, struct aer_cor, aer_fold_emit);
 
 enum { T_REPORTS, T_DPCS, T_COUNTS, T_FOLDED, T_RECOVERIES, T_LINKS };
 
@@ -140,7 +137,6 @@ KSTALL_MODULE("aer", hooks, tables, events, aer_show);
 
 static int __init aer_trace_init(void)
 {
-	BUILD_BUG_ON(sizeof(struct aer_cor) > KSTALL_FOLD_MAX_REC);
 	return kstall_init();
 }
 

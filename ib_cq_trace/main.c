@@ -47,14 +47,9 @@ struct kstall_inflight iq_channels = {
 	.name = "channels", .capacity = 1024, .rec_size = sizeof(struct iq_channel),
 	.max_age_ns = 10 * MINUTE,
 };
-struct kstall_fold iq_flushes = {
-	.table = { .name = "flushes", .capacity = 2048, .rec_size = sizeof(struct iq_flushed) },
-	.emit = iq_emit_flushes,
-};
-struct kstall_fold iq_overflows = {
-	.table = { .name = "overflows", .capacity = 256, .rec_size = sizeof(struct iq_overflow) },
-	.emit = iq_emit_overflows,
-};
+struct kstall_fold iq_flushes = KSTALL_FOLD("flushes", 2048, struct iq_flushed, iq_emit_flushes);
+struct kstall_fold iq_overflows = KSTALL_FOLD("overflows", 256, struct iq_overflow,
+					      iq_emit_overflows);
 
 enum { T_QPS, T_POSTS, T_SCHEDULED, T_CHANNELS, T_FLUSHES, T_OVERFLOWS };
 

@@ -50,10 +50,8 @@ struct kstall_inflight wb_waits = {
 	.name = "writeback_waits", .capacity = 4096, .rec_size = sizeof(struct wb_wait),
 	.max_age_ns = 10 * MINUTE,
 };
-struct kstall_fold uring_sq_full_fold = {
-	.table = { .name = "sq_full", .capacity = 1024, .rec_size = sizeof(struct uring_sq_full) },
-	.emit = uring_sq_full_emit,
-};
+struct kstall_fold uring_sq_full_fold = KSTALL_FOLD("sq_full", 1024, struct uring_sq_full,
+						    uring_sq_full_emit);
 
 enum { T_REQS, T_GONE, T_RINGS, T_WINDOWS, T_BIOS, T_RQS, T_WB, T_SQ_FULL };
 

@@ -30,10 +30,7 @@ struct kstall_inflight it_queues = {
 struct kstall_own it_timers = KSTALL_OWN("timers", 64, 0, MINUTE);
 struct kstall_own it_calls = KSTALL_OWN("calls", 512, sizeof(struct it_parts), MINUTE);
 struct kstall_own it_iovas = KSTALL_OWN("iovas", 256, sizeof(struct it_iova), MINUTE);
-struct kstall_fold it_faults = {
-	.table = { .name = "faults", .capacity = 1024, .rec_size = sizeof(struct it_fault) },
-	.emit = it_fault_emit,
-};
+struct kstall_fold it_faults = KSTALL_FOLD("faults", 1024, struct it_fault, it_fault_emit);
 
 enum { T_HOMES, T_QUEUES, T_TIMERS, T_CALLS, T_IOVAS, T_FAULTS };
 

@@ -11,6 +11,8 @@
 #ifndef _KSTALL_FOLD_H
 #define _KSTALL_FOLD_H
 
+#include <linux/build_bug.h>
+
 #include <kstall/inflight.h>
 
 #define KSTALL_FOLD_QUIET_NS	(100 * NSEC_PER_MSEC)
@@ -30,8 +32,10 @@ struct kstall_folded {
 
 /**
  * struct kstall_fold - a folded event's table
- * @table: its records; they begin with struct kstall_folded. List it in the module's tables
+ * @table: its records. List it in the module's tables
  * @emit: emits a summary from a copy of the record; process context, no lock held
+ *
+ * Defined by KSTALL_FOLD(), which checks the records' type.
  */
 struct kstall_fold {
 	struct kstall_inflight table;
@@ -40,6 +44,14 @@ struct kstall_fold {
 
 /* Largest folded record: summaries are copied to the worker's stack. */
 #define KSTALL_FOLD_MAX_REC	192
+
+/* @_capacity records of type @_rec, which begins with its struct kstall_folded, folded. */
+#define KSTALL_FOLD(_name, _capacity, _rec, _emit)			\
+	{ .table = { .name = (_name), .capacity = (_capacity),		\
+		     .rec_size = sizeof(_rec) +				\
+				 BUILD_BUG_ON_ZERO(sizeof(_rec) > KSTALL_FOLD_MAX_REC) + \
+				 BUILD_BUG_ON_ZERO(offsetof(_rec, folded)) }, \
+	  .emit = (_emit) }
 
 bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot);
 bool kstall_fold_add(struct kstall_fold *fold, u64 key, u64 now, struct kstall_slot *slot);

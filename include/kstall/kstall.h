@@ -91,6 +91,8 @@ extern struct kstall_module kstall;
  * @_show: own lines for the status file, or NULL
  */
 #define KSTALL_MODULE(_system, _hooks, _tables, _events, _show)	\
+	static_assert(ARRAY_SIZE(_hooks) <= 64);			\
+	static_assert(ARRAY_SIZE(_tables) <= 32);			\
 	struct kstall_module kstall = {					\
 		.system = (_system),					\
 		.hooks = (_hooks), .nr_hooks = ARRAY_SIZE(_hooks),	\

@@ -58,10 +58,7 @@ static struct kstall_inflight spans = {
 static struct kstall_inflight huge = {
 	.name = "huge", .capacity = 64, .rec_size = sizeof(u64),
 };
-static struct kstall_fold storms = {
-	.table = { .name = "storms", .capacity = 64, .rec_size = sizeof(struct kt_storm) },
-	.emit = kt_storm_emit,
-};
+static struct kstall_fold storms = KSTALL_FOLD("storms", 64, struct kt_storm, kt_storm_emit);
 /* Any number: one that no machine has the memory for makes arming fail. */
 module_param_named(huge_capacity, huge.capacity, uint, 0644);
 MODULE_PARM_DESC(huge_capacity, "records of the table of kt_huge (default 64)");
