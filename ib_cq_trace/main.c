@@ -36,8 +36,9 @@ KSTALL_PARAM_UINT(max_qps, 8192, 64, 1 << 20,
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
 struct kstall_inflight iq_qps = { .name = "qps", .rec_size = sizeof(struct iq_qp) };
+/* Longer than a fabric that hangs is retried: its requests complete after the reconnect. */
 struct kstall_inflight iq_posts = {
-	.name = "posts", .rec_size = sizeof(struct iq_post), .max_age_ns = MINUTE,
+	.name = "posts", .rec_size = sizeof(struct iq_post), .max_age_ns = 10 * MINUTE,
 };
 struct kstall_inflight iq_scheduled = {
 	.name = "scheduled", .capacity = 4096, .rec_size = sizeof(struct iq_scheduled),

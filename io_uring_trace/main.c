@@ -25,9 +25,9 @@ KSTALL_PARAM_UINT(max_bios, 16384, 64, 1 << 22,
 
 #define MINUTE	(60 * (u64)NSEC_PER_SEC)
 
+/* A poll waits for any time: requests go with their ring, see uring_rings_forget(). */
 struct kstall_inflight uring_reqs = {
 	.name = "requests", .rec_size = sizeof(struct uring_req), .raw = true,
-	.max_age_ns = 10 * MINUTE,
 };
 struct kstall_inflight uring_gone = {
 	.name = "gone_rings", .capacity = 1024,

@@ -62,7 +62,8 @@ struct kstall_magazine {
  * @rec_size: bytes of a record
  * @raw: a new record is not zeroed, but filled by who inserts it
  * @max_age_ns: when the table is more than three quarters full, records older than this are
- *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0: never
+ *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0:
+ *	never, for what may be under way for any time, or goes with its owner
  * @own: it is a &struct kstall_own, and not for the functions below
  * @failed: there was no memory for it, and the log says so
  * @dropped: records there was no room for, in former allocations
@@ -82,7 +83,7 @@ struct kstall_magazine {
  * @depot_nr: their number
  * @depot_low: the lowest it has been
  * @bytes: memory held
- * @aged_ns: of @own: when it was last looked for what is too old
+ * @aged_ns: when it was last looked for what is too old, 0: never
  */
 struct kstall_inflight {
 	const char *name;

@@ -394,9 +394,19 @@ void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 now)
 	t->last_loss_ns = now;
 }
 
+/* Without asking each CPU: most of the time it is far from full. */
+static bool kstall_inflight_runs_full(struct kstall_inflight *t)
+{
+	u32 limit = t->capacity / 4 * 3;
+
+	return t->nr_nodes - READ_ONCE(t->depot_nr) >= limit &&
+	       kstall_inflight_in_use(t) >= limit;
+}
+
 /*
  * Evicts records whose end has not come for long, if the table runs full. It may have been
- * missed; but the oldest may also be what somebody is looking for. Worker context.
+ * missed; but the oldest may also be what somebody is looking for. A table that stays full of what
+ * is alive is not searched again at once. Worker context.
  */
 void kstall_inflight_age(struct kstall_inflight *t)
 {
@@ -408,8 +418,9 @@ void kstall_inflight_age(struct kstall_inflight *t)
 		return;
 	}
 	if (!t->buckets || !t->max_age_ns || now < t->max_age_ns ||
-	    kstall_inflight_in_use(t) < t->capacity / 4 * 3)
+	    now - t->aged_ns < t->max_age_ns / 16 || !kstall_inflight_runs_full(t))
 		return;
+	t->aged_ns = now;
 	for (b = 0; b < kstall_nr_buckets(t); b++) {
 		while (kstall_inflight_take_if(t, b, kstall_born_before, now - t->max_age_ns,
 					       &born_ns, NULL))
@@ -488,6 +499,7 @@ int kstall_inflight_alloc(struct kstall_inflight *t)
 		kstall_node(t, i)->next = t->depot;
 		t->depot = i;
 	}
+	t->aged_ns = 0;
 	t->depot_nr = t->nr_nodes;
 	t->depot_low = t->nr_nodes;
 	t->bytes = (size_t)(t->nr_nodes + 1) * t->stride + nr_buckets * sizeof(*buckets) +

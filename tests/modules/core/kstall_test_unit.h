@@ -248,8 +248,22 @@ static void ut_age(struct ut *ut)
 		 "age: when the last was evicted is known");
 	ut_eq(ut, t.evicted_oldest_ns, t.last_loss_ns, "age: and how old the oldest was");
 	ut_check(ut, ut_intact(&t), "age: no node is lost");
+	for (key = 100; key < 140; key++)
+		ut_insert_born(&t, key, before);
+	t.max_age_ns = kstall_now() / 2;
+	t.aged_ns = 0;
+	kstall_inflight_age(&t);
+	ut_check(ut, kstall_inflight_in_use(&t) == 50 && t.aged_ns >= before,
+		 "age: full of young records, it has been searched");
+	ut_insert_born(&t, 200, 1);
+	kstall_inflight_age(&t);
+	ut_check(ut, ut_add(&t, 200), "age: and is not at once again");
+	t.aged_ns -= t.max_age_ns / 16 + 1;
+	kstall_inflight_age(&t);
+	ut_check(ut, !ut_add(&t, 200) && kstall_inflight_in_use(&t) == 50,
+		 "age: but some time after");
 	kstall_inflight_free(&t);
-	ut_eq(ut, t.evicted, 40, "age: freed, they stay counted");
+	ut_eq(ut, t.evicted, 41, "age: freed, they stay counted");
 }
 
 static void ut_delta(struct ut *ut)
