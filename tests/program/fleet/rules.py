@@ -1,23 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-rules.py RULES ALERTS METRICS_TEST: what the rules say of fleets whose noise is made up here (always the same, by seed), by `promtool test
+rules.py METRICS_TEST: what the rules say of fleets whose noise is made up here (always the same, by seed), by `promtool test
 rules`. Prints TAP.
 
 A fleet is two jobs of 8 and 16 nodes whose loads differ by four; a node differs from its peers by some fifth and from itself
 from scrape to scrape by as much; clocks of scrapes are apart by up to 10 s. Some layers only a node in five uses, and little.
 """
 
-import os
 import random
 import subprocess
 import sys
-import tempfile
 
 sys.dont_write_bytecode = True
 import tap  # noqa: E402
+from promtool import FIRING, check as run, firing, series  # noqa: E402
 
-rules, alerts, metrics_test = sys.argv[1:]
+metrics_test = sys.argv[1]
 SCRAPE, SAMPLES = 30, 41	# twenty minutes
 
 
@@ -28,11 +27,6 @@ def layers():
 
 
 LAYERS = layers()
-
-
-def series(name, labels, values):
-    inner = ",".join(f'{k}="{v}"' for k, v in labels.items())
-    return f"  - series: '{name}{{{inner}}}'\n    values: '{' '.join(values)}'\n"
 
 
 class Fleet:
@@ -72,30 +66,6 @@ class Fleet:
         return out
 
 
-def run(what, tests, interval="15s", evaluate="1m"):
-    """@tests: (series, [(expression, time, [samples])])"""
-    with tempfile.NamedTemporaryFile("w", suffix=".yml", delete=False) as f:
-        # else in any order, and an alert that lasts a minute may be a minute late
-        f.write(f"rule_files: ['{os.path.abspath(rules)}', '{os.path.abspath(alerts)}']\nevaluation_interval: {evaluate}\n"
-                "group_eval_order: [kstall_node, kstall_straggler, kstall_errors, kstall_days, kstall_alerts]\ntests:\n")
-        for text, expectations in tests:
-            f.write(f"- interval: {interval}\n  input_series:\n{text}  promql_expr_test:\n")
-            for expr, at, samples in expectations:
-                f.write(f"  - expr: '{expr}'\n    eval_time: {at}\n    exp_samples: [{', '.join(samples)}]\n")
-    p = subprocess.run(["promtool", "test", "rules", f.name], capture_output=True, text=True)
-    os.unlink(f.name)
-    tap.result(p.returncode == 0, what, p.stdout + p.stderr)
-    return p.returncode == 0
-
-
-FIRING = 'count by (alertname, instance, layer, device, cause) (ALERTS{alertstate="firing"})'
-
-
-def firing(alertname, instance, **labels):
-    inner = ", ".join(f'{k}="{v}"' for k, v in {"alertname": alertname, "instance": instance, **labels}.items())
-    return f"{{labels: '{{{inner}}}', value: 1}}"
-
-
 def straggler(node, layer):
     return firing("KstallStraggler", node, layer=layer, device="dev1", cause="some")
 
@@ -114,6 +84,23 @@ def stragglers():
     for seed, two in enumerate(([("node05", "iommu"), ("node11", "disk")], [("node05", "iommu"), ("node10", "iommu")])):
         run(f"two nodes, by {two[0][1]} and {two[1][1]}: two alerts",
             [(Fleet(7 + seed, set(two)).text, [(FIRING, "18m", [straggler(*one) for one in two])])], "30s")
+
+
+def unlike():
+    """Nodes that are no peers: without a job, or of another one with other devices"""
+    run("a node without a job that spends 5 times the others' seconds: no alert", [quiet(Fleet(1100, {("node05", "iommu")}, jobs=False))], "30s")
+    text = ""
+    def node(name, job, rates):
+        out = series("kstall_job_info", {"instance": name, "slot": "0", "workload": job}, [f"1x{SAMPLES}"])
+        out += series("kstall_reach", {"instance": name, "layer": "iommu", "state": "armed"}, [f"1x{SAMPLES}"])
+        for device, rate in rates.items():
+            out += series("kstall_stall_seconds_total", {"instance": name, "layer": "iommu", "event": "e", "device": device, "cause": "some"},
+                          [f"0+{rate * SCRAPE}x{SAMPLES}"])
+        return out
+    # dev1 is what the slow node of job a has more of than its peers; dev0 is what that job has more of than job b
+    for n in range(6):
+        text += node(f"a{n}", "a", {"dev0": 0.3, "dev1": 0.02 if n else 0.25}) + "".join(node(f"b{n}{m}", "b", {"dev0": 0.001, "dev1": 0.02}) for m in range(3))
+    run("the device that is named is the one that the peers' have less of, not the other job's", [(text, [(FIRING, "18m", [straggler("a0", "iommu")])])], "30s")
 
 
 def flat(name, labels, *values):
@@ -153,6 +140,9 @@ def others():
     run("one that loses events: an alert; one that has lost some: none",
         [(up + flat("kstall_lost_events_total", lost, "0x60", "0+1x180"), [(FIRING, "14m", []), (FIRING, "40m", [firing("KstallLosesEvents", "a")])]),
          (up + flat("kstall_lost_events_total", lost, "9x240"), [(FIRING, "40m", [])])])
+    run("a node whose jobs are not known: an alert; one without a job: none",
+        [(up + flat("kstall_job_source_up", {}, "1x60", "0x180"), [(FIRING, "28m", []), (FIRING, "40m", [firing("KstallJobsUnknown", "a")])]),
+         (up + flat("kstall_job_source_up", {}, "1x240"), [(FIRING, "40m", [])])])
     run("a layer whose hooks fail: an alert", [(up + flat("kstall_reach", {"layer": "pin", "state": "failed"}, "1x240"), [(FIRING, "20m", [firing("KstallLayerFailed", "a", layer="pin")])])])
 
 
@@ -169,6 +159,7 @@ def days():
 
 
 stragglers()
+unlike()
 others()
 days()
 tap.end()
