@@ -118,7 +118,7 @@ int ks_cmd_metrics(struct ks_options *o, char **args)
 	if (!o->textfile && !o->listen)
 		ks_usage("one is missing of --textfile DIR and --listen ADDRESS:PORT");
 	if (o->jobs && !ks_workloads_valid(o->jobs))
-		ks_usage("--jobs %s: not slurm, kubernetes, file:PATH or command:COMMAND", o->jobs);
+		ks_usage("--jobs %s: not slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND", o->jobs);
 	if (o->listen && !(server = ks_serve_open(o->listen, page, s)))
 		ks_usage("--listen %s: not ADDRESS:PORT, numbers, the port from 1 to 65535", o->listen);
 	catch_signals();
@@ -135,6 +135,7 @@ int ks_cmd_metrics(struct ks_options *o, char **args)
 	ks_serve_close(server);
 	ks_metric_close(s->source);
 	ks_tally_free(&s->tally);
+	ks_workloads_free(&s->jobs);
 	free(s);
 	return 0;
 }

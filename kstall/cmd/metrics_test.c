@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 {
 	struct ks_metric_source s = { .hist = hist, .status = status, .tracing = true };
 	struct ks_tally *t = ks_alloc(sizeof(*t));
-	struct ks_workloads w;
+	struct ks_workloads w = { 0 };
 	const char *jobs = NULL, *series = NULL;
 	bool openmetrics = false;
 	size_t len;
@@ -65,6 +65,7 @@ int main(int argc, char **argv)
 	text = ks_expose(t, jobs ? &w : NULL, openmetrics, &len);
 	fwrite(text, 1, len, stdout);
 	free(text);
+	ks_workloads_free(&w);
 	ks_tally_free(t);
 	free(t);
 	return 0;

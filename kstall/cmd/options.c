@@ -158,7 +158,7 @@ const struct ks_option ks_option_table[] = {
 	{ KS_METRICS, 0, "listen", "ADDRESS:PORT", NULL, TEXT(listen),
 	  "answer GET /metrics there, without encryption or password" },
 	{ KS_METRICS, 0, "jobs", "SOURCE", NULL, TEXT(jobs),
-	  "look for this node's jobs in slurm, kubernetes, file:PATH or command:COMMAND" },
+	  "look for this node's jobs in slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND" },
 	{ KS_TOP, 0, "fleet", "URL", NULL, TEXT(fleet),
 	  "the Prometheus to ask, such as http://prometheus:9090; a password is taken from ~/.netrc" },
 	{ KS_RECORDER, 0, "config", "FILE", NULL, TEXT(config),

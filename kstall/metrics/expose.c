@@ -184,7 +184,7 @@ static void workloads(struct page *p, const struct ks_workloads *w)
 	if (!w)
 		return;
 	family(p, "kstall_job_info", "gauge", "A job on this node.");
-	for (size_t i = 0; i < w->nr; i++) {
+	for (size_t i = 0; i < w->nr && i < KS_MAX_WORKLOADS; i++) {
 		const struct ks_workload *j = &w->job[i];
 		char slot[4];
 
@@ -194,13 +194,13 @@ static void workloads(struct page *p, const struct ks_workloads *w)
 		number(p, 1);
 	}
 	family(p, "kstall_job_source_up", "gauge",
-	       "Whether the source of jobs has answered.");
+	       "Whether the source of jobs has answered and was understood.");
 	sample(p, "kstall_job_source_up", NULL);
 	number(p, w->known);
 	family(p, "kstall_jobs_left_out", "gauge",
 	       "Jobs on this node without a kstall_job_info.");
 	sample(p, "kstall_jobs_left_out", NULL);
-	number(p, w->left_out);
+	number(p, w->nr > KS_MAX_WORKLOADS ? w->nr - KS_MAX_WORKLOADS : 0);
 }
 
 static void self(struct page *p, const struct ks_tally *t)

@@ -140,24 +140,37 @@ char *ks_file_read(const char *path);
 bool ks_file_replace(const char *path, const char *text, size_t len);	/* it has a '/' */
 
 /* workload.c: the jobs on this node */
-#define KS_MAX_WORKLOADS 8
-#define KS_WORKLOAD 128
+#define KS_MAX_WORKLOADS 8	/* of which Prometheus hears */
+#define KS_WORKLOAD 256	/* as long as the name of a directory */
 
 struct ks_workload {
 	char workload[KS_WORKLOAD], slurm_job_id[KS_WORKLOAD], pod[KS_WORKLOAD],
 	     namespace[KS_WORKLOAD];
+	bool gpu;		/* it holds one, says kubelet */
 };
 
 struct ks_workloads {
-	struct ks_workload job[KS_MAX_WORKLOADS];
-	size_t nr;
-	u64 left_out;		/* found in this pass, beyond those */
-	bool known;		/* the source answered */
+	struct ks_workload *job;
+	size_t nr, room;
+	bool known;		/* the source answered, and was understood */
+	char why[256], said[256];	/* it was not; what has been told of that */
 };
 
-/* @source: slurm[:DIR], kubernetes[:DIR], file:PATH or command:COMMAND; false: none of these. */
+/* @source: slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND; false: none of these. */
 bool ks_workloads_valid(const char *source);
 void ks_workloads_read(struct ks_workloads *w, const char *source);
+void ks_workloads_free(struct ks_workloads *w);
+
+/* For a source: it has found @j, once or more often; or it cannot tell. */
+void ks_workloads_add(struct ks_workloads *w, struct ks_workload *j);
+void ks_workloads_fail(struct ks_workloads *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* @path of the node, which a container has below $KSTALL_ROOT; returns @buf. */
+char *ks_host_path(char *buf, size_t size, const char *path);
+
+/* slurm.c, pods.c: the sources that know their layouts */
+void ks_slurm_read(struct ks_workloads *w);
+void ks_pods_read(struct ks_workloads *w, const char *namespaces);
 
 /* expose.c: as Prometheus wants it, or OpenMetrics. Returns text to be freed and its length. */
 char *ks_expose(const struct ks_tally *t, const struct ks_workloads *w, bool openmetrics,

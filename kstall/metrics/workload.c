@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The jobs on this node, from where the operator says: never more than KS_MAX_WORKLOADS. */
-#include <ctype.h>
-#include <dirent.h>
+/* The jobs on this node, from where the operator says. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 #include "metrics/metric.h"
 
 #define PATIENCE (5 * NSEC)	/* with a command */
-#define DEPTH 8			/* of cgroups that are looked through */
 
 /* A pod's name without what its replicas differ in: an index, or what Kubernetes adds at random. */
 static void without_replica(char *name)
@@ -51,25 +49,48 @@ static void name_workload(struct ks_workload *j)
 	ks_printable(j->workload, KS_WORKLOAD, name);
 }
 
-static int by_name(const void *a, const void *b)
+/* Those with a GPU first: the first is the one that is compared. */
+static int by_rank(const void *a, const void *b)
 {
-	return strcmp(((const struct ks_workload *)a)->workload,
-		      ((const struct ks_workload *)b)->workload);
+	const struct ks_workload *x = a, *y = b;
+	int order = y->gpu - x->gpu;
+
+	order = order ? order : strcmp(x->workload, y->workload);
+	order = order ? order : strcmp(x->namespace, y->namespace);
+	order = order ? order : strcmp(x->pod, y->pod);
+	return order ? order : strcmp(x->slurm_job_id, y->slurm_job_id);
 }
 
-static void add(struct ks_workloads *w, struct ks_workload *j)
+void ks_workloads_add(struct ks_workloads *w, struct ks_workload *j)
 {
 	name_workload(j);
 	if (!j->workload[0])
 		return;
 	for (size_t i = 0; i < w->nr; i++) {
-		if (!memcmp(&w->job[i], j, sizeof(*j)))
+		if (!by_rank(&w->job[i], j))
 			return;
 	}
-	if (w->nr == KS_MAX_WORKLOADS)
-		w->left_out++;
-	else
-		w->job[w->nr++] = *j;
+	w->job = ks_grow(w->job, &w->room, w->nr + 1, sizeof(*w->job));
+	w->job[w->nr++] = *j;
+}
+
+void ks_workloads_fail(struct ks_workloads *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!w->known)
+		return;
+	w->known = false;
+	va_start(ap, fmt);
+	vsnprintf(w->why, sizeof(w->why), fmt, ap);
+	va_end(ap);
+}
+
+char *ks_host_path(char *buf, size_t size, const char *path)
+{
+	const char *root = getenv("KSTALL_ROOT");
+
+	return ks_fmt(buf, size, "%s%s", root ? root : "", path);
 }
 
 /* "slurm_job_id=17 namespace=ml pod=trainer-3", a line a job; other words are not taken. */
@@ -90,7 +111,7 @@ static void add_line(struct ks_workloads *w, char *line)
 				ks_printable(keys[i].to, KS_WORKLOAD, word + len);
 		}
 	}
-	add(w, &j);
+	ks_workloads_add(w, &j);
 }
 
 static void add_text(struct ks_workloads *w, char *text)
@@ -124,9 +145,12 @@ static void from_file(struct ks_workloads *w, const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char text[16384];
 
-	if (fd < 0)
+	if (fd < 0) {
+		ks_workloads_fail(w, "%s", strerror(errno));
 		return;
-	w->known = read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE);
+	}
+	if (!read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE))
+		ks_workloads_fail(w, "it does not end, or has more than 16 KiB");
 	close(fd);
 	add_text(w, text);
 }
@@ -144,15 +168,31 @@ static bool ends_until(pid_t pid, u64 until)
 	return true;
 }
 
+/* Its exit status, after what it has written; -1: it did not end in time, or was killed. */
+static int outcome(pid_t pid, int out, char *text, size_t room)
+{
+	u64 until = ks_mono_ns() + PATIENCE;
+	bool all = read_until(out, text, room, until) && ends_until(pid, until);
+	int status = 0;
+
+	setpgid(pid, pid);
+	kill(-pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return all && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 /* In a process group of its own, of which nothing is left when it or its time is over. */
 static void from_command(struct ks_workloads *w, const char *command)
 {
 	char text[16384];
-	int out[2], status = 0;
+	int out[2], status;
 	pid_t pid;
 
-	if (pipe2(out, O_CLOEXEC))
+	if (pipe2(out, O_CLOEXEC)) {
+		ks_workloads_fail(w, "%s", strerror(errno));
 		return;
+	}
 	pid = fork();
 	if (!pid) {
 		setpgid(0, 0);
@@ -161,70 +201,14 @@ static void from_command(struct ks_workloads *w, const char *command)
 		_exit(127);
 	}
 	close(out[1]);
-	if (pid > 0) {
-		u64 until = ks_mono_ns() + PATIENCE;
-		bool all = read_until(out[0], text, sizeof(text), until) && ends_until(pid, until);
-
-		setpgid(pid, pid);
-		kill(-pid, SIGKILL);
-		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-			;
-		w->known = all && WIFEXITED(status) && !WEXITSTATUS(status);
-		if (w->known)
-			add_text(w, text);
-	}
+	status = pid > 0 ? outcome(pid, out[0], text, sizeof(text)) : -1;
 	close(out[0]);
-}
-
-static void slurm_dir(struct ks_workloads *w, const char *name)
-{
-	struct ks_workload j = { 0 };
-	const char *id = name + strlen("job_");
-
-	if (strncmp(name, "job_", 4) || !*id || strspn(id, "0123456789") != strlen(id))
-		return;
-	ks_fmt(j.slurm_job_id, KS_WORKLOAD, "%s", id);
-	add(w, &j);
-}
-
-/* …/slurmstepd.scope/job_17/step_0; what is below a job is its own. */
-static bool from_cgroups(struct ks_workloads *w, const char *path, int depth)
-{
-	DIR *d = depth < DEPTH ? opendir(path) : NULL;
-	struct dirent *de;
-	char below[4096];
-
-	if (!d)
-		return false;
-	while ((de = readdir(d))) {
-		if (de->d_type != DT_DIR || de->d_name[0] == '.')
-			continue;
-		slurm_dir(w, de->d_name);
-		if (strncmp(de->d_name, "job_", 4))
-			from_cgroups(w, ks_fmt(below, sizeof(below), "%s/%s", path, de->d_name),
-				     depth + 1);
-	}
-	closedir(d);
-	return true;
-}
-
-/* kubelet has a directory NAMESPACE_POD_UID of each pod on the node. */
-static bool from_pods(struct ks_workloads *w, const char *path)
-{
-	DIR *d = opendir(path);
-	struct dirent *de;
-
-	if (!d)
-		return false;
-	while ((de = readdir(d))) {
-		struct ks_workload j = { 0 };
-
-		if (sscanf(de->d_name, "%127[^_]_%127[^_]_", j.namespace, j.pod) == 2 &&
-		    strcmp(j.namespace, "kube-system"))
-			add(w, &j);
-	}
-	closedir(d);
-	return true;
+	if (status < 0)
+		ks_workloads_fail(w, "it does not end well within %d s and 16 KiB", (int)(PATIENCE / NSEC));
+	else if (status)
+		ks_workloads_fail(w, "it ends with status %d", status);
+	else
+		add_text(w, text);
 }
 
 static const char *after(const char *source, const char *kind, const char *otherwise)
@@ -240,22 +224,46 @@ static const char *after(const char *source, const char *kind, const char *other
 
 bool ks_workloads_valid(const char *source)
 {
-	return after(source, "slurm", "") || after(source, "kubernetes", "") ||
-	       after(source, "file", NULL) || after(source, "command", NULL);
+	const char *namespaces = after(source, "kubernetes", "");
+
+	if (namespaces)
+		return !strchr(namespaces, '/');
+	return !strcmp(source, "slurm") || after(source, "file", NULL) || after(source, "command", NULL);
+}
+
+/* Once, and again when there is another reason. */
+static void tell(struct ks_workloads *w, const char *source)
+{
+	if (!strcmp(w->why, w->said))
+		return;
+	if (w->known)
+		ks_warn("--jobs %s: it answers again", source);
+	else
+		ks_warn("--jobs %s: %s", source, w->why);
+	strcpy(w->said, w->why);
 }
 
 void ks_workloads_read(struct ks_workloads *w, const char *source)
 {
 	const char *arg;
 
-	memset(w, 0, sizeof(*w));
-	if ((arg = after(source, "slurm", "/sys/fs/cgroup")))
-		w->known = from_cgroups(w, arg, 0);
-	else if ((arg = after(source, "kubernetes", "/var/log/pods")))
-		w->known = from_pods(w, arg);
+	w->nr = 0;
+	w->known = true;
+	w->why[0] = '\0';
+	if (!strcmp(source, "slurm"))
+		ks_slurm_read(w);
+	else if ((arg = after(source, "kubernetes", "")))
+		ks_pods_read(w, arg);
 	else if ((arg = after(source, "file", NULL)))
 		from_file(w, arg);
 	else if ((arg = after(source, "command", NULL)))
 		from_command(w, arg);
-	qsort(w->job, w->nr, sizeof(*w->job), by_name);
+	if (w->nr)
+		qsort(w->job, w->nr, sizeof(*w->job), by_rank);
+	tell(w, source);
+}
+
+void ks_workloads_free(struct ks_workloads *w)
+{
+	free(w->job);
 }

@@ -14,7 +14,7 @@ plan 23
 # The options of each one's --help.
 declare -A helped
 for command in "${all[@]}"; do
-	helped[$command]=$("$KSTALL" $command --help | sed -nE 's/^  (-[a-zA-Z]|  )(,|  ?) ?(--[a-z]+).*/\1\n\3/p' | sort | xargs)
+	helped[$command]=$("$KSTALL" $command --help | sed -nE 's/^  (-[a-zA-Z]|  )(,|  ?) ?(--[a-z-]+).*/\1\n\3/p' | sort | xargs)
 done
 
 # shellcheck source=../../../kstall/kstall.bash
@@ -30,7 +30,7 @@ offered() {
 # in_page COMMAND: the options that its manual page has between the marks
 in_page() {
 	sed -n '/^\.\\" of scripts/,/^\.\\" end of it/s/^\\fB//p' "$top/kstall/kstall-$1.8" | sed 's/\\-/-/g; s/\\f[IR][^,]*,*//g; s/ *\\fB/\n/g' |
-		grep -oE -- '^--?[a-zA-Z]+' | sort | xargs
+		grep -oE -- '^--?[a-zA-Z-]+' | sort | xargs
 }
 
 # --- one table ---

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""
+layouts.py METRICS_TEST: whose job a node runs, by directory trees as Slurm, systemd, kubelet and containerd make them, and who is
+the straggler of fleets of such nodes, by `promtool test rules`. Prints TAP.
+"""
+
+import base64
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import uuid
+
+sys.dont_write_bytecode = True
+import promtool  # noqa: E402
+import tap  # noqa: E402
+
+program = sys.argv[1]
+CGROUPS = "sys/fs/cgroup"
+# What a node has beside its jobs
+SYSTEMD = ["init.scope", "dev-hugepages.mount", "sys-kernel-tracing.mount", "system.slice/systemd-journald.service", "system.slice/ssh.service",
+           "system.slice/slurmd.service", "system.slice/prometheus-node-exporter.service", "system.slice/system-getty.slice/getty@tty1.service",
+           "user.slice/user-1000.slice/user@1000.service/app.slice", "user.slice/user-1000.slice/session-4.scope"]
+STEPS = ["step_extern/user/task_special", "step_extern/slurm", "step_batch/user/task_0", "step_batch/slurm", "step_0/user/task_0", "step_0/user/task_7", "step_0/slurm"]
+
+
+def jobs(root, source):
+    """[workload, …] in the order of their slots, whether the source was understood, what was said, and the page's samples"""
+    p = subprocess.run([program, "--jobs", source, "/nonexistent"], capture_output=True, text=True, env={**os.environ, "KSTALL_ROOT": root}, check=True)
+    info = [l for l in p.stdout.splitlines() if l.startswith("kstall_job_info")]
+    return [re.search('workload="([^"]*)"', l)[1] for l in info], "kstall_job_source_up 1\n" in p.stdout, p.stderr, info
+
+
+def is_job(what, root, source, want, understood=True):
+    """@want: workloads. One sentence says why the source is not understood."""
+    found, up, said, _ = jobs(root, source)
+    tap.result((found, up, said.count("\n")) == (want, understood, 0 if understood else 1), what, f"{found} {up}\n{said}")
+
+
+def make(root, paths):
+    for path in paths:
+        os.makedirs(os.path.join(root, path), exist_ok=True)
+    return root
+
+
+def put(root, path, text):
+    os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+    with open(os.path.join(root, path), "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+# --- Slurm ---
+
+def slurm_v2(root, *names, scope="slurmstepd.scope"):
+    """cgroup/v2 since 22.05; 26.05 names jobs by SLUID"""
+    held = [f"{name}/{step}" for name in names for step in STEPS]
+    return make(root, [f"{CGROUPS}/{p}" for p in SYSTEMD + [f"system.slice/{scope}/{h}" for h in ["system", *held]]])
+
+
+def slurm_v1(root, *names, top="slurm"):
+    held = [f"uid_1000/{name}/step_{step}/task_0" for name in names for step in ("extern", "batch", "0")]
+    return make(root, [f"{CGROUPS}/{c}/{p}" for c in ("systemd", "cpuset", "memory", "devices", "freezer", "cpu,cpuacct")
+                       for p in SYSTEMD + [f"{top}/{h}" for h in ["system", *held] if c not in ("systemd", "cpu,cpuacct")]])
+
+
+def slurm(work):
+    is_job("Slurm 23.11", slurm_v2(f"{work}/a", "job_1734", "job_903"), "slurm", ["slurm/1734", "slurm/903"])
+    is_job("Slurm 23.11, cgroup v1", slurm_v1(f"{work}/b", "job_1734"), "slurm", ["slurm/1734"])
+    is_job("Slurm 23.11, several slurmd on a node", slurm_v2(f"{work}/c", "job_1734", scope="node17_slurmstepd.scope"), "slurm", ["slurm/1734"])
+    is_job("Slurm 23.11, several slurmd on a node, cgroup v1", slurm_v1(f"{work}/d", "job_1734", top="slurm_node17"), "slurm", ["slurm/1734"])
+    is_job("Slurm 26.05: the job's SLUID", slurm_v2(f"{work}/e", "s5K1KKYAYG5D00"), "slurm", ["slurm/s5K1KKYAYG5D00"])
+    is_job("Slurm 26.05, CgroupJobIdPaths=yes", slurm_v2(f"{work}/f", "job_2001"), "slurm", ["slurm/2001"])
+    is_job("a node of Slurm's without a job", slurm_v2(f"{work}/g"), "slurm", [])
+    is_job("ten jobs on a node, in each controller: eight are told", slurm_v1(f"{work}/h", *(f"job_{n}" for n in range(10, 20))), "slurm",
+           [f"slurm/{n}" for n in range(10, 18)])
+    for wrong in "j17", "s5K1KKYAYG5D0", "s5K1KKYAYG5DOO", "job_17a":
+        is_job(f"jobs that are called {wrong}: not understood, which is said", slurm_v2(f"{work}/wrong-{wrong}", wrong), "slurm", [], False)
+    is_job("a node without cgroups of Slurm's: not understood", make(f"{work}/i", [f"{CGROUPS}/{p}" for p in SYSTEMD]), "slurm", [], False)
+
+
+# --- Kubernetes ---
+
+def device(path):
+    """DeviceSpec of a plugin's answer, in protobuf: container_path, host_path, permissions"""
+    spec = b"".join(bytes([tag, len(v)]) + v for tag, v in ((0x0a, path), (0x12, path), (0x1a, b"rw")))
+    return bytes([0x1a, len(spec)]) + spec
+
+
+def plugin(resource, answer=b""):
+    return resource, base64.b64encode(answer).decode()
+
+
+GPU = plugin("nvidia.com/gpu", bytes([0x0a, 2, 0x0a, 0]) + device(b"/dev/nvidia0"))
+IB = device(b"/dev/infiniband/uverbs0") + device(b"/dev/infiniband/rdma_cm")
+RDMA = plugin("rdma/hca_shared_devices_a", IB)
+# as the operators, a network and monitoring leave them on each node; they hold nothing by a plugin
+DAEMONS = ["gpu-operator/nvidia-driver-daemonset", "gpu-operator/nvidia-container-toolkit-daemonset", "gpu-operator/nvidia-device-plugin-daemonset",
+           "gpu-operator/nvidia-dcgm-exporter", "gpu-operator/gpu-feature-discovery", "gpu-operator/nvidia-operator-validator",
+           "network-operator/mofed-ubuntu22.04-ds", "network-operator/rdma-shared-dp-ds", "network-operator/kube-multus-ds", "calico-system/calico-node",
+           "monitoring/node-exporter", "monitoring/promtail", "kube-system/kube-proxy"]
+
+
+class Node:
+    """What kubelet and containerd have made on a node"""
+
+    def __init__(self, root, number=0, driver="systemd", v1=False):
+        self.root, self.number, self.driver, self.entries, self.claims, self.pods = root, number, driver, [], [], 0
+        self.cgroups = [f"{CGROUPS}/{c}" for c in ("cpuset", "memory", "systemd")] if v1 else [CGROUPS]
+        for cgroups in self.cgroups:
+            make(root, [f"{cgroups}/{p}" for p in SYSTEMD] + [f"{cgroups}/system.slice/{s}.service" for s in ("kubelet", "containerd")])
+        for name in DAEMONS:
+            self.pod(f"{name}-{self.random()}", qos="besteffort")
+        self.pod("cert-manager/cert-manager-webhook-6c9dd55dc8-" + self.random(), qos="burstable")
+
+    def random(self):
+        """The five characters that Kubernetes adds"""
+        self.pods += 1
+        return "".join("bcdfghjklmnpqrstvwxz2456789"[(self.pods * 7 + self.number * 3 + i * 11) % 27] for i in range(5))
+
+    def pod(self, name, *devices, qos="", runs=True, claim=None):
+        namespace, name = name.split("/")
+        uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{self.number} {namespace} {name} {runs}"))
+        make(self.root, [f"var/log/pods/{namespace}_{name}_{uid}/main"])
+        for resource, answer in devices:
+            self.entries.append({"PodUID": uid, "ContainerName": "main", "ResourceName": resource, "DeviceIDs": {"0": ["GPU-9b341c59", "GPU-c1e9f249"]},
+                                 "AllocResp": answer})
+        if claim:
+            self.claims.append({"ClaimUID": str(uuid.uuid5(uuid.NAMESPACE_DNS, uid)), "ClaimName": f"{name}-gpu", "Namespace": namespace, "PodUIDs": {uid: {}},
+                                "DriverState": {claim: {"Devices": [{"PoolName": "node", "DeviceName": "0", "RequestNames": ["one"], "CDIDeviceIDs": []}]}}})
+        for cgroups in self.cgroups if runs else []:
+            make(self.root, [f"{cgroups}/{self.slice(uid, qos)}"])
+        self.write()
+
+    def slice(self, uid, qos):
+        container = uid.replace("-", "") * 2
+        if self.driver == "cgroupfs":
+            return f"kubepods/{qos + '/' if qos else ''}pod{uid}/{container}"
+        # kind has kubelet.slice/kubelet-kubepods.slice
+        above, top = ("kubelet.slice/", "kubelet-kubepods") if self.driver == "kind" else ("", "kubepods")
+        of_qos = f"{top}-{qos}" if qos else top
+        return f"{above}{top}.slice/" + (f"{of_qos}.slice/" if qos else "") + f"{of_qos}-pod{uid.replace('-', '_')}.slice/cri-containerd-{container}.scope"
+
+    def write(self):
+        def text(what):
+            return json.dumps(what, separators=(",", ":"))
+        put(self.root, "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text(
+            {"Data": {"PodDeviceEntries": self.entries or None, "RegisteredDevices": {"nvidia.com/gpu": ["GPU-9b341c59", "GPU-c1e9f249"]}}, "Checksum": 2530956716}))
+        put(self.root, "var/lib/kubelet/dra_manager_state", text(
+            {"Data": text({"kind": "DRACheckpoint", "apiVersion": "checkpoint.dra.kubelet.k8s.io/v1", "ClaimInfoStateList": self.claims}), "Checksum": 1}))
+
+
+def kubernetes(work):
+    is_job("a node with nothing but daemon sets and a webhook has no job", Node(f"{work}/a").root, "kubernetes", [])
+    for driver, v1 in ("systemd", False), ("cgroupfs", False), ("kind", False), ("systemd", True), ("cgroupfs", True):
+        node = Node(f"{work}/b-{driver}-{v1}", driver=driver, v1=v1)
+        node.pod("ml/llama-worker-3", GPU, RDMA)
+        node.pod("ml/finished-worker-3", GPU, runs=False)
+        is_job(f"the pod with GPUs that runs is the job; {driver}, cgroup v{1 if v1 else 2}", node.root, "kubernetes", ["ml/llama-worker"])
+    node = Node(f"{work}/c")
+    node.pod("storage/beegfs-client-x2bcd", RDMA)
+    node.pod("team-a/sriov-0", plugin("example.com/pool_a", IB), qos="burstable")
+    node.pod("vm/kvm-0", plugin("devices.kubevirt.io/kvm", device(b"/dev/kvm")))
+    is_job("RDMA devices by whatever resource; others do not count", node.root, "kubernetes", ["storage/beegfs-client", "team-a/sriov"])
+    node.pod("zeta/train-0-7lz2k", GPU)
+    is_job("who has a GPU comes first", node.root, "kubernetes", ["zeta/train", "storage/beegfs-client", "team-a/sriov"])
+    is_job("of namespaces that were asked for", node.root, "kubernetes:team-*,storage", ["storage/beegfs-client", "team-a/sriov"])
+    node.pod("gpu-operator/health-check-x4bcd", GPU)
+    is_job("a daemon set that holds GPUs goes by its namespace", node.root, "kubernetes:zeta", ["zeta/train"])
+    node = Node(f"{work}/d")
+    node.pod("ml/claims-0", claim="gpu.nvidia.com")
+    node.pod("ml/other-0", claim="fpga.example.com")
+    is_job("devices by claims (DRA)", node.root, "kubernetes", ["ml/claims"])
+    node = Node(f"{work}/e")
+    long = "ml/" + "-".join(["long"] * 40)
+    node.pod(long + "-0", plugin("nvidia.com/mig-3g.40gb"))
+    is_job("a name of 200 characters, a MIG device", node.root, "kubernetes", [long])
+    is_job("no kubelet: not understood, which is said", slurm_v2(f"{work}/f"), "kubernetes", [], False)
+    put(node.root, "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", '{"v2":{}}')
+    is_job("a checkpoint of another kind: not understood", node.root, "kubernetes", [], False)
+    node = Node(f"{work}/g")
+    os.rename(f"{node.root}/{CGROUPS}/kubepods.slice", f"{node.root}/hidden")
+    is_job("cgroups that are not the node's: not understood", node.root, "kubernetes", [], False)
+
+
+def by_file(work):
+    """mpirun or torchrun in a session or a transient unit"""
+    root = make(f"{work}/a", [f"{CGROUPS}/{p}" for p in SYSTEMD + ["system.slice/run-u17.service", "user.slice/user-1000.slice/session-9.scope"]])
+    put(root, "jobs", "")
+    is_job("no rank has begun", root, f"file:{root}/jobs", [])
+    put(root, "jobs", "workload=llama-70b\n")
+    is_job("the launcher writes a file", root, f"file:{root}/jobs", ["llama-70b"])
+    os.unlink(f"{root}/jobs")
+    is_job("a file that is not there: not known", root, f"file:{root}/jobs", [], False)
+
+
+# --- the straggler ---
+
+SAMPLES = 41
+
+
+def counters(node, rate, info):
+    text = promtool.series("kstall_reach", {"instance": node, "layer": "iommu", "state": "armed"}, [f"1x{SAMPLES}"])
+    for device, share in ("0000:17:00.0", 0.7), ("0000:65:00.0", 0.3):
+        labels = {"instance": node, "layer": "iommu", "event": "iommu_iotlb_sync", "device": device, "cause": "strict"}
+        text += promtool.series("kstall_stall_seconds_total", labels, [f"0+{rate * share * 30:.3f}x{SAMPLES}"])
+    for line in info:
+        labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+        text += promtool.series("kstall_job_info", {"instance": node, **labels}, [f"1x{SAMPLES}"])
+    return text
+
+
+def judge(what, nodes, source, workload):
+    """@nodes: (root, seconds a second). The first is the straggler of @workload, and nobody else is one of anything."""
+    text = "".join(counters(f"node{n}", rate, jobs(root, source)[3]) for n, (root, rate) in enumerate(nodes))
+    want = promtool.sample({"alertname": "KstallStraggler", "instance": "node0", "layer": "iommu", "device": "0000:17:00.0", "cause": "strict", "workload": workload})
+    expr = 'count by (alertname, instance, layer, device, cause, workload) (ALERTS{alertstate="firing"})'
+    promtool.check(what, [(text, [(expr, "18m", [want])])], "30s")
+
+
+def stragglers(work):
+    # Eight nodes train, four serve and wait for as much as the straggler, six are idle but one, which has no job.
+    rates = [0.5] + [0.1] * 7 + [0.5] * 4 + [0.001] * 5 + [0.5]
+    nodes = []
+    for n, rate in enumerate(rates):
+        node = Node(f"{work}/k{n}", n)
+        if n < 8:
+            node.pod(f"ml/llama-worker-{n}", GPU, RDMA)
+        elif n < 12:
+            node.pod(f"web/serve-7d9f8b6c5-{node.random()}", GPU)
+        nodes.append((node.root, rate))
+    judge("Kubernetes: the straggler is the training job's", nodes, "kubernetes", "ml/llama-worker")
+    held = ["s5K1KKYAYG5D00"] * 8 + ["s5K1KKYAYG5D7Z"] * 4
+    judge("Slurm 26.05: the straggler is the training job's", [(slurm_v2(f"{work}/s{n}", *held[n:n + 1]), rate) for n, rate in enumerate(rates)],
+          "slurm", "slurm/s5K1KKYAYG5D00")
+    held = ["job_17"] * 8 + ["job_4"] * 4
+    judge("Slurm 23.11: the straggler is the training job's", [(slurm_v2(f"{work}/o{n}", *held[n:n + 1]), rate) for n, rate in enumerate(rates)],
+          "slurm", "slurm/17")
+
+
+for part in slurm, kubernetes, by_file, stragglers:
+    with tempfile.TemporaryDirectory() as directory:
+        part(directory)
+tap.end()
