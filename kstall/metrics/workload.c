@@ -15,7 +15,10 @@
 
 #define PATIENCE (5 * NSEC)	/* with a command */
 
-/* A pod's name without what its replicas differ in: an index, or what Kubernetes adds at random. */
+/*
+ * A pod's name without what its replicas differ in: an index, what Kubernetes adds at random, and the role in a PyTorchJob, whose
+ * master trains as the workers do.
+ */
 static void without_replica(char *name)
 {
 	char *dash;
@@ -26,9 +29,11 @@ static void without_replica(char *name)
 			      strspn(dash + 1, "bcdfghjklmnpqrstvwxz2456789") == 5;
 
 		if (!index && !random)
-			return;
+			break;
 		*dash = '\0';
 	}
+	if (dash && (!strcmp(dash, "-master") || !strcmp(dash, "-worker")))
+		*dash = '\0';
 }
 
 /* Nodes with the same workload are compared; who does not say it is known by the rest. */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 Which code is broken, how often, and which tests should notice. Host tests take seconds and run first; "counters" among them is
-../program/fleet/counters.py, "fleet" ../program/fleet/run without a Prometheus, "top" golden/top on this machine. The others are prefixes for
+../program/fleet/counters.py and layouts.py, "fleet" ../program/fleet/run without a Prometheus, "top" golden/top on this machine. The others are prefixes for
 ../vm/run, each a guest of its own, the likeliest first.
 """
 
@@ -52,7 +52,8 @@ AREAS = {
     "diff": program("cmd/diff", 1, ("golden/diff", "golden/options"), ("why/edges",)),
     "timeline": program("cmd/timeline trace/pftrace", 1, ("golden/timeline", "golden/options"), ("why/parts", "why/edges")),
     "recorder": program("cmd/recorder recorder/*", 1, ("golden/recorder", "golden/options"), ("recorder/",)),
-    "metrics": program("cmd/metrics metrics/metric metrics/tally metrics/hist metrics/expose metrics/status metrics/workload", 2, ("golden/metrics", "counters"), ("metrics/",)),
+    "metrics": program("cmd/metrics metrics/metric metrics/tally metrics/hist metrics/expose metrics/status metrics/workload metrics/series metrics/slurm metrics/pods metrics/serve", 2,
+                       ("golden/metrics", "metrics/serve", "counters"), ("metrics/",)),
     "top": program("cmd/top metrics/promapi", 1, ("top",)),
     "tools": Area(("tools/*.bt",), 2, (unit, name, predicate)),
     "rules": Area(("examples/prometheus/*.yml",), 1, (rule, label), ("fleet",)),

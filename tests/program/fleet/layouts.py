@@ -158,7 +158,7 @@ def kubernetes(work):
         node = Node(f"{work}/b-{driver}-{v1}", driver=driver, v1=v1)
         node.pod("ml/llama-worker-3", GPU, RDMA)
         node.pod("ml/finished-worker-3", GPU, runs=False)
-        is_job(f"the pod with GPUs that runs is the job; {driver}, cgroup v{1 if v1 else 2}", node.root, "kubernetes", ["ml/llama-worker"])
+        is_job(f"the pod with GPUs that runs is the job; {driver}, cgroup v{1 if v1 else 2}", node.root, "kubernetes", ["ml/llama"])
     node = Node(f"{work}/c")
     node.pod("storage/beegfs-client-x2bcd", RDMA)
     node.pod("team-a/sriov-0", plugin("example.com/pool_a", IB), qos="burstable")
@@ -227,11 +227,11 @@ def stragglers(work):
     for n, rate in enumerate(rates):
         node = Node(f"{work}/k{n}", n)
         if n < 8:
-            node.pod(f"ml/llama-worker-{n}", GPU, RDMA)
+            node.pod(f"ml/llama-worker-{n}" if n else "ml/llama-master-0", GPU, RDMA)
         elif n < 12:
             node.pod(f"web/serve-7d9f8b6c5-{node.random()}", GPU)
         nodes.append((node.root, rate))
-    judge("Kubernetes: the straggler is the training job's", nodes, "kubernetes", "ml/llama-worker")
+    judge("Kubernetes: the straggler is the training job's", nodes, "kubernetes", "ml/llama")
     held = ["s5K1KKYAYG5D00"] * 8 + ["s5K1KKYAYG5D7Z"] * 4
     judge("Slurm 26.05: the straggler is the training job's", [(slurm_v2(f"{work}/s{n}", *held[n:n + 1]), rate) for n, rate in enumerate(rates)],
           "slurm", "slurm/s5K1KKYAYG5D00")
