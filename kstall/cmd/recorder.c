@@ -53,6 +53,12 @@ static int status(struct ks_options *o, char **what)
 	return ks_rec_status(&configure_live(o, what)->c);
 }
 
+static int events(struct ks_options *o, char **what)
+{
+	ks_rec_print_events(&configure(o, what)->c);
+	return 0;
+}
+
 static int setup_crash(struct ks_options *o, char **what)
 {
 	return ks_rec_setup_crash(&configure(o, what)->c);
@@ -249,6 +255,7 @@ const struct ks_command ks_recorder_commands[] = {
 	{ "recorder start", NULL, 0, 0, KS_RECORDER, false, "record, and save first what the last boot left", start },
 	{ "recorder stop", NULL, 0, 0, KS_RECORDER, false, "record no more; what there is can be read", stop },
 	{ "recorder status", NULL, 0, 0, KS_RECORDER, false, "what is recorded and what was lost", status },
+	{ "recorder events", NULL, 0, 0, KS_RECORDER, false, "what is recorded of which event, and what that costs", events },
 	{ "recorder show", "[FILE]", 0, 1, KS_RECORDER | KS_SHOW, false, "the events, in order across modules", show },
 	{ "recorder snapshot", NULL, 0, 0, KS_RECORDER, false, "copy what there is to the disk", snapshot },
 	{ "recorder save", "DIR", 1, 1, KS_RECORDER, false, "the same, to DIR/trace.dat, for trace-cmd and KernelShark",

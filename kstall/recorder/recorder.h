@@ -22,6 +22,7 @@ struct ks_rec_event {
 	u64 ns;			/* of KS_REC_ABOVE */
 	const char *filter;	/* of KS_REC_IF */
 	bool trigger;		/* it makes a copy of what was before it */
+	const char *cost;	/* its hooks run at each of these; NULL: not known */
 };
 
 struct ks_rec_config {
@@ -230,3 +231,4 @@ int ks_rec_watch(const struct ks_rec_config *c);
 void ks_kernel_log(const char *what, void (*fn)(void *priv, const char *line), void *priv);
 
 #endif
+void ks_rec_print_events(const struct ks_rec_config *c);

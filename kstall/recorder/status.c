@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* kstall recorder status, setup-crash. */
+/* kstall recorder status, events, setup-crash. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +98,38 @@ static char *read_text(const char *path)
 		fclose(f);
 	return text;
 }
+/* ---- events ---- */
+
+static char *when_text(char *buf, size_t size, const struct ks_rec_event *e)
+{
+	char time[32];
+
+	switch (e->when) {
+	case KS_REC_OFF:
+		return ks_fmt(buf, size, "off");
+	case KS_REC_ALWAYS:
+		return ks_fmt(buf, size, "always");
+	case KS_REC_ABOVE:
+		return ks_fmt(buf, size, "above %s", ks_time(time, e->ns));
+	default:
+		return ks_fmt(buf, size, "if %s", e->filter);
+	}
+}
+
+void ks_rec_print_events(const struct ks_rec_config *c)
+{
+	char name[256], when[256];
+
+	printf("%-44s %-15s %-7s %s\n", "event", "recorded", "trigger", "while on, its hooks run at each");
+	for (size_t i = 0; i < c->nr_events; i++) {
+		const struct ks_rec_event *e = &c->events[i];
+
+		ks_fmt(name, sizeof(name), "%s:%s", e->system, e->name);
+		printf("%-44s %-15s %-7s %s\n", name, when_text(when, sizeof(when), e),
+		       e->trigger ? "yes" : "-", e->cost ? e->cost : "?");
+	}
+}
+
 
 static bool has_symbol(const char *name)
 {

@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 6
+plan 8
 
 copy() { python3 "$here/mkdat.py" --instances --about "$1" "$here/recorder.txt"; }
 echo "dir $work/state" >conf
@@ -26,3 +26,9 @@ sed 's/^boot 1111/boot 9999/' "$here/recorder.about" >about
 copy about
 same "rings of another boot than the formats are refused" "$(show 2>&1)" \
 	"kstall: not shown: the rings are of boot 11111111-2222-3333-4444-555555555555, the formats kept of boot 99991111-2222-3333-4444-555555555555; ids would name the wrong events"
+
+# What is on by default and what that costs are said in one place, and read there.
+"$KSTALL" recorder events --config /dev/null >events
+same "the manual has what is on, and its cost" "$(sed -n '/^    event .*hooks run at each$/,/^$/p' "$here/../../../Documentation/recorder.md" | sed 's/^    //; /^$/d')" \
+	"$(grep -v ' off ' events)"
+same "what both say to be off is off" "$(grep -lE 'hooks? each io_uring request, DMA mapping or pin of pages' "$here"/../../../{README,Documentation/recorder}.md | wc -l) $(grep -E 'io_uring request|DMA mapping|pin of pages' events | grep -vc ' off ')" "2 0"
