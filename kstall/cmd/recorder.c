@@ -185,7 +185,7 @@ static int show_now(struct args *a)
 	struct ks_rings r;
 
 	ks_need_tracing();
-	ks_rec_lock(a->c.dir);
+	ks_rec_lock_if(a->c.dir);
 	a->print.real_ns = ks_real_ns();
 	a->print.until = ks_mono_ns();
 	add_copies(a, &l, "snapshot-", ks_boot_id(), &refused);

@@ -194,6 +194,15 @@ bool ks_armed_read(struct ks_armed *a, const char *dir)
 	return good;
 }
 
+bool ks_armed_is_now(const char *dir)
+{
+	struct ks_armed armed;
+	bool now = ks_armed_read(&armed, dir) && !strcmp(armed.boot, ks_boot_id());
+
+	ks_armed_free(&armed);
+	return now;
+}
+
 void ks_armed_free(struct ks_armed *a)
 {
 	free(a->modules);

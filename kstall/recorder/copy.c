@@ -81,7 +81,7 @@ void ks_sync_dir(const char *path)
 	close(fd);
 }
 
-void ks_rec_mkdir(const char *dir)
+static bool make_dirs(const char *dir)
 {
 	char path[PATH_MAX];
 
@@ -89,35 +89,59 @@ void ks_rec_mkdir(const char *dir)
 	for (char *p = path + 1; (p = strchr(p, '/')); *p++ = '/') {
 		*p = '\0';
 		if (mkdir(path, 0755) && errno != EEXIST)
-			failed(path);
+			return false;
 	}
-	if (mkdir(path, 0700) && errno != EEXIST)
-		failed(path);
+	return !mkdir(path, 0700) || errno == EEXIST;
+}
+
+void ks_rec_mkdir(const char *dir)
+{
+	if (!make_dirs(dir))
+		failed(dir);
 }
 
 static int lock_fd = -1;
 
-void ks_rec_lock(const char *dir)
+/* The directory itself: a file might find no room. */
+static bool open_lock(const char *dir)
 {
-	char path[PATH_MAX];
+	if (lock_fd >= 0)
+		return true;
+	umask(077);	/* whatever is made here is root's only */
+	if (make_dirs(dir))
+		lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return lock_fd >= 0;
+}
 
-	if (lock_fd < 0) {
-		umask(077);	/* whatever is made here is root's only */
-		ks_rec_mkdir(dir);
-		lock_fd = open(ks_fmt(path, sizeof(path), "%s/lock", dir),
-			       O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		if (lock_fd < 0)
-			failed(path);
-	}
+static void lock(const char *dir)
+{
 	while (flock(lock_fd, LOCK_EX)) {
 		if (errno != EINTR)
 			failed(dir);
 	}
 }
 
+bool ks_rec_lock_if(const char *dir)
+{
+	if (!open_lock(dir)) {
+		ks_warn("%s: %s", dir, strerror(errno));
+		return false;
+	}
+	lock(dir);
+	return true;
+}
+
+void ks_rec_lock(const char *dir)
+{
+	if (!open_lock(dir))
+		failed(dir);
+	lock(dir);
+}
+
 void ks_rec_unlock(void)
 {
-	flock(lock_fd, LOCK_UN);
+	if (lock_fd >= 0)
+		flock(lock_fd, LOCK_UN);
 }
 
 static char *read_file(const char *path, size_t *size)
@@ -209,10 +233,10 @@ static void take_cpu(const struct ks_ring *ring, int cpu, const char *part)
 	close(in);
 }
 
-static void take(const struct ks_rings *r, bool kept_only, int cpus, const char *part)
+static void take(const struct ks_rings *r, bool last_only, int cpus, const char *part)
 {
 	for (int i = 0; i < r->nr; i++) {
-		if (kept_only && !r->ring[i].kept)
+		if (last_only && !r->ring[i].last)
 			continue;
 		for (int c = 0; c < cpus; c++) {
 			struct ks_ring_stats s = { 0 };
@@ -382,7 +406,7 @@ void ks_copies_finish(const char *dir)
 		closedir(d);
 }
 
-void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool kept_only,
+void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
 		  const struct ks_armed *armed, struct ks_about *about)
 {
 	char part[PATH_MAX];
@@ -394,7 +418,7 @@ void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, b
 	write_whole(part, "about", about->text, about->size);
 	write_whole(part, "head", armed->head, armed->head_bytes);
 	ks_sync_dir(dir);
-	take(r, kept_only, armed->cpus, part);
+	take(r, last_only, armed->cpus, part);
 	finish(dir, name);
 	free(about->text);
 	memset(about, 0, sizeof(*about));
@@ -503,7 +527,8 @@ static void tell_lost(struct ks_about *about, const struct ks_rings *r)
 void ks_rec_require(const struct ks_rec_config *c, struct ks_armed *armed)
 {
 	if (!ks_armed_read(armed, c->dir) || strcmp(armed->boot, ks_boot_id()))
-		ks_die("the recorder has not been started: kstall recorder start");
+		ks_die("the formats of this boot are not in %s: kstall recorder start keeps them there",
+		       c->dir);
 }
 
 static void describe(struct ks_about *about, const char *cause, const struct ks_armed *armed,

@@ -36,6 +36,7 @@ struct ks_rec_config {
 
 #define KS_REC_CONF "/etc/kstall/recorder.conf"
 #define KS_REC_DIR "/var/lib/kstall/recorder"
+#define KS_REC_RUN "/run/kstall-recorder"	/* a file a ring that was started in this boot and is kept across the next */
 #define KS_REC_TRIGGERS "kstall-trigger"	/* the instance of watch */
 #define KS_REC_OWN "kstall"		/* of modules loaded with recorder=1; ours only to read */
 
@@ -52,6 +53,7 @@ struct ks_ring {
 	char name[40];
 	struct tracefs_instance *in;
 	bool kept;		/* in memory that a reboot leaves alone */
+	bool last;		/* ... and not started in this boot: what it has is the last boot's */
 };
 
 struct ks_rings {
@@ -72,6 +74,9 @@ void ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stat
 bool ks_ring_file_is(struct ks_ring *r, const char *file, const char *value);
 
 const char *ks_ring_clock(const struct ks_ring *ring);
+
+/* What it has from now on is this boot's. */
+void ks_ring_started(struct ks_ring *ring);
 
 /* Whose records these are, and what CLOCK_MONOTONIC is by the ring's clock. */
 void ks_ring_mark(struct ks_ring *ring);
@@ -120,6 +125,9 @@ void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struc
 		  bool formats);
 void ks_armed_write(const struct ks_armed *a, const char *dir);
 
+/* Are formats of this boot in @dir? Without them no copy is made. */
+bool ks_armed_is_now(const char *dir);
+
 /* False: there is none, or it cannot be read, which is told. */
 bool ks_armed_read(struct ks_armed *a, const char *dir);
 void ks_armed_free(struct ks_armed *a);
@@ -139,7 +147,8 @@ void ks_about_add(struct ks_about *a, const char *key, const char *fmt, ...)
 const char *ks_about_find(const char *text, const char *key);
 char *ks_about_get(char *buf, size_t size, const char *text, const char *key);
 
-/* One process at a time. */
+/* One process at a time. False: @dir is not there and cannot be made, which is told. */
+bool ks_rec_lock_if(const char *dir);
 void ks_rec_lock(const char *dir);
 void ks_rec_unlock(void);
 void ks_rec_mkdir(const char *dir);
@@ -151,7 +160,7 @@ void ks_sync_dir(const char *dir);
  * Moves what the rings have to @dir/@name, a trace.dat; it is there as a whole or not at all, and
  * what a killed process had taken is not lost: ks_copies_finish() goes on.
  */
-void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool kept_only,
+void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
 		  const struct ks_armed *armed, struct ks_about *about);
 void ks_copies_finish(const char *dir);
 
@@ -220,10 +229,12 @@ void ks_lines_free(struct ks_lines *l);
 
 /* ---- subcommands with a file of their own ---- */
 
-void ks_rec_start(const struct ks_rec_config *c);
+/* False: it records, but nothing can be written to the disk, which is told. */
+bool ks_rec_start(const struct ks_rec_config *c);
 void ks_rec_stop(const struct ks_rec_config *c);
 void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r);
 int ks_rec_status(const struct ks_rec_config *c);
+void ks_rec_print_events(const struct ks_rec_config *c);
 int ks_rec_setup_crash(const struct ks_rec_config *c);
 int ks_rec_watch(const struct ks_rec_config *c);
 
@@ -231,4 +242,3 @@ int ks_rec_watch(const struct ks_rec_config *c);
 void ks_kernel_log(const char *what, void (*fn)(void *priv, const char *line), void *priv);
 
 #endif
-void ks_rec_print_events(const struct ks_rec_config *c);

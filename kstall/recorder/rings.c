@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "recorder/recorder.h"
@@ -42,10 +43,34 @@ struct ks_ring *ks_rings_find(struct ks_rings *r, const char *name)
 	return NULL;
 }
 
+/* Of this boot, should the directory outlive it. */
+static char *run_file(char *buf, size_t size, const struct ks_ring *ring)
+{
+	return ks_fmt(buf, size, KS_REC_RUN "/%s@%s", ring->name, ks_boot_id());
+}
+
+/* Memory, so there is room. */
+void ks_ring_started(struct ks_ring *ring)
+{
+	char path[128];
+	int fd;
+
+	if (!ring->last)
+		return;
+	mkdir(KS_REC_RUN, 0700);
+	fd = open(run_file(path, sizeof(path), ring), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		ks_warn("%s: %s", path, strerror(errno));
+	else
+		close(fd);
+	ring->last = false;
+}
+
 static void add(struct ks_rings *r, const char *name, bool create)
 {
 	struct ks_ring *ring = &r->ring[r->nr];
 	struct tracefs_instance *in;
+	char path[128];
 
 	if (ks_rings_find(r, name))
 		return;
@@ -55,6 +80,7 @@ static void add(struct ks_rings *r, const char *name, bool create)
 	ks_fmt(ring->name, sizeof(ring->name), "%s", name);
 	ring->in = in;
 	ring->kept = tracefs_file_exists(in, "last_boot_info");
+	ring->last = ring->kept && access(run_file(path, sizeof(path), ring), F_OK);
 	r->nr++;
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/child.h"
 #include "recorder/recorder.h"
 
 static void put(struct ks_ring *ring, const char *file, const char *text)
@@ -37,17 +38,22 @@ static void note_mixed(struct ks_about *about, struct ks_ring *ring)
 			     ring->name, ring->name);
 }
 
-static u64 kept_entries(const struct ks_rings *r)
+/* What a ring still has of the last boot. */
+static u64 left_in(const struct ks_ring *ring)
 {
-	struct ks_ring_stats s;
+	struct ks_ring_stats s = { 0 };
+
+	if (ring->last)
+		ks_ring_stats(ring->in, &s);
+	return s.entries;
+}
+
+static u64 left(const struct ks_rings *r)
+{
 	u64 sum = 0;
 
-	for (int i = 0; i < r->nr; i++) {
-		if (!r->ring[i].kept)
-			continue;
-		ks_ring_stats(r->ring[i].in, &s);
-		sum += s.entries;
-	}
+	for (int i = 0; i < r->nr; i++)
+		sum += left_in(&r->ring[i]);
 	return sum;
 }
 
@@ -68,7 +74,7 @@ static void describe(struct ks_about *about, struct ks_rings *r, const struct ks
 		ks_about_add(about, "refused",
 			     "nothing is left of that boot's rings: the memory was cleared or moved (power off, firmware, KASLR, another kernel or command line)");
 	for (int i = 0; i < r->nr; i++) {
-		if (r->ring[i].kept)
+		if (r->ring[i].last)
 			note_mixed(about, &r->ring[i]);
 	}
 	ks_kernel_log("ring buffer", note_log, about);
@@ -87,10 +93,10 @@ static bool have_copy(const char *dir)
 	return have;
 }
 
-static void clear_kept(struct ks_rings *r)
+static void clear_last(struct ks_rings *r)
 {
 	for (int i = 0; i < r->nr; i++) {
-		if (r->ring[i].kept && tracefs_instance_file_clear(r->ring[i].in, "trace") < 0)
+		if (r->ring[i].last && tracefs_instance_file_clear(r->ring[i].in, "trace") < 0)
 			ks_warn("%s: not cleared: %s", r->ring[i].name, strerror(errno));
 	}
 }
@@ -100,7 +106,7 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 	struct ks_about about = { NULL };
 	struct ks_armed armed, now;
 	bool known = ks_armed_read(&armed, c->dir);
-	u64 entries = kept_entries(r);
+	u64 entries = left(r);
 	char name[160], when[32];
 	time_t t = time(NULL);
 
@@ -118,7 +124,7 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 		ks_copies_limit(c->dir, "last-boot-", c->keep, name);
 		ks_armed_free(&now);
 	}
-	clear_kept(r);
+	clear_last(r);
 	ks_armed_free(&armed);
 }
 
@@ -188,28 +194,83 @@ static void set_event(struct ks_rings *r, const struct ks_rec_event *e)
 	}
 }
 
-void ks_rec_start(const struct ks_rec_config *c)
-{
-	struct ks_armed now;
-	struct ks_rings r;
+/* ---- what is written to the disk: each in a process of its own, which a full disk ends ---- */
 
-	ks_rec_lock(c->dir);
-	ks_copies_finish(c->dir);
-	ks_rings_open(&r, c, true);
-	ks_rec_keep_last_boot(c, &r);
-	for (int i = 0; i < r.nr; i++)
-		prepare(&r.ring[i], c);
-	ks_armed_now(&now, c, &r, true);
-	ks_armed_write(&now, c->dir);
+struct start {
+	const struct ks_rec_config *c;
+	struct ks_rings rings;
+};
+
+static int save_last(void *arg)
+{
+	struct start *s = arg;
+
+	ks_copies_finish(s->c->dir);
+	ks_rec_keep_last_boot(s->c, &s->rings);
+	return 0;
+}
+
+static int save_formats(void *arg)
+{
+	struct start *s = arg;
+	struct ks_armed now;
+
+	ks_armed_now(&now, s->c, &s->rings, true);
+	ks_armed_write(&now, s->c->dir);
 	ks_armed_free(&now);
-	for (size_t i = 0; i < c->nr_events; i++)
-		set_event(&r, &c->events[i]);
-	for (int i = 0; i < r.nr; i++) {
-		put(&r.ring[i], "tracing_on", "1");
-		ks_ring_mark(&r.ring[i]);
+	return 0;
+}
+
+/* What a crash left is worth more than a ring for what comes. */
+static void leave_unsaved(struct ks_rings *r)
+{
+	int nr = 0;
+
+	for (int i = 0; i < r->nr; i++) {
+		struct ks_ring *ring = &r->ring[i];
+
+		if (!left_in(ring)) {
+			r->ring[nr++] = *ring;
+			continue;
+		}
+		ks_warn("%s: has what the last boot left, which cannot be saved: nothing is recorded in it",
+			ring->name);
+		tracefs_instance_free(ring->in);
 	}
-	ks_rings_close(&r);
+	r->nr = nr;
+}
+
+static void record(struct start *s)
+{
+	for (size_t i = 0; i < s->c->nr_events; i++)
+		set_event(&s->rings, &s->c->events[i]);
+	for (int i = 0; i < s->rings.nr; i++) {
+		struct ks_ring *ring = &s->rings.ring[i];
+
+		ks_ring_started(ring);
+		put(ring, "tracing_on", "1");
+		ks_ring_mark(ring);
+	}
+}
+
+bool ks_rec_start(const struct ks_rec_config *c)
+{
+	bool disk = ks_rec_lock_if(c->dir);
+	struct start s = { c };
+
+	ks_rings_open(&s.rings, c, true);
+	disk = disk && !ks_in_child(c->dir, save_last, &s);
+	if (!disk)
+		leave_unsaved(&s.rings);
+	for (int i = 0; i < s.rings.nr; i++)
+		prepare(&s.rings.ring[i], c);
+	disk = disk && !ks_in_child(c->dir, save_formats, &s);
+	if (!disk)
+		ks_warn("events are recorded, but no copies are made: %s cannot be written", c->dir);
+	record(&s);
+	ks_rings_close(&s.rings);
 	ks_rec_unlock();
+	return disk;
 }
 
 /* Those of a watch that was killed. One that runs has them open, and the kernel refuses. */
@@ -230,7 +291,7 @@ void ks_rec_stop(const struct ks_rec_config *c)
 {
 	struct ks_rings r;
 
-	ks_rec_lock(c->dir);
+	ks_rec_lock_if(c->dir);
 	remove_triggers();
 	ks_rings_open(&r, c, false);
 	for (int i = 0; i < r.nr; i++) {

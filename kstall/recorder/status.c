@@ -68,7 +68,6 @@ static void print_copies(const char *dir)
 
 int ks_rec_status(const struct ks_rec_config *c)
 {
-	struct ks_armed armed;
 	struct ks_rings r;
 	bool any = false;
 
@@ -76,28 +75,14 @@ int ks_rec_status(const struct ks_rec_config *c)
 	for (int i = 0; i < r.nr; i++)
 		any |= print_ring(c, &r.ring[i]);
 	print_absent(c);
-	if (!ks_armed_read(&armed, c->dir) || strcmp(armed.boot, ks_boot_id()))
-		printf("the recorder has not been started in this boot\n");
+	if (!ks_armed_is_now(c->dir))
+		puts(any ? "no copies are made: the formats of this boot are not kept on the disk" :
+		     "the recorder has not been started in this boot");
 	print_copies(c->dir);
-	ks_armed_free(&armed);
 	ks_rings_close(&r);
 	return any ? 0 : 3;
 }
 
-/* ---- setup-crash ---- */
-
-static char *read_text(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *text = NULL;
-	size_t size = 0;
-
-	if (!f || getdelim(&text, &size, '\0', f) < 0)
-		text = ks_strdup("");
-	if (f)
-		fclose(f);
-	return text;
-}
 /* ---- events ---- */
 
 static char *when_text(char *buf, size_t size, const struct ks_rec_event *e)
@@ -130,6 +115,20 @@ void ks_rec_print_events(const struct ks_rec_config *c)
 	}
 }
 
+/* ---- setup-crash ---- */
+
+static char *read_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t size = 0;
+
+	if (!f || getdelim(&text, &size, '\0', f) < 0)
+		text = ks_strdup("");
+	if (f)
+		fclose(f);
+	return text;
+}
 
 static bool has_symbol(const char *name)
 {

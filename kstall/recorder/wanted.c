@@ -86,22 +86,24 @@ static char *text_of(struct tracefs_instance *in, const char *file)
 	return tracefs_instance_file_read(in, file, NULL) ?: ks_strdup("");
 }
 
-/* How many rings are not switched off. */
-static int look(struct look *l, const struct ks_rec_config *c)
+/* False: all rings that were started are switched off. One that has what a crash left may not have been. */
+static bool look(struct look *l, const struct ks_rec_config *c)
 {
-	int recording = 0;
+	int started = 0, recording = 0;
 
 	ks_rings_open(&l->rings, c, false);
 	for (int i = 0; i < l->rings.nr; i++) {
 		struct ks_ring *ring = &l->rings.ring[i];
+		bool ours = strcmp(ring->name, KS_REC_OWN) && !ring->last;
 
 		l->on[i] = NULL;
+		started += ours;
 		if (ks_ring_file_is(ring, "tracing_on", "0"))
 			continue;
 		l->on[i] = text_of(ring->in, "set_event");
-		recording += !!strcmp(ring->name, KS_REC_OWN);
+		recording += ours;
 	}
-	return recording;
+	return recording || !started;
 }
 
 void ks_rec_look(struct ks_rec_state *s, const struct ks_rec_config *c,
@@ -112,7 +114,7 @@ void ks_rec_look(struct ks_rec_state *s, const struct ks_rec_config *c,
 
 	s->off = 0;
 	s->modules = modules(c);
-	s->stopped = !look(&l, c) && l.rings.nr;
+	s->stopped = !look(&l, c);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct ks_rec_event *e = &c->events[i];
 

@@ -17,7 +17,7 @@
 #include "base/child.h"
 #include "recorder/recorder.h"
 
-#define RETRY_S 5
+#define RETRY_NS (60 * NSEC)	/* of a disk that could not be written */
 #define SETTLE_US 200000	/* what follows at once belongs to it: the reset after a timeout */
 
 static volatile sig_atomic_t over;
@@ -95,8 +95,7 @@ static int make_copy(void *arg)
 
 static int arm(void *arg)
 {
-	ks_rec_start(arg);
-	return MADE;
+	return ks_rec_start(arg) ? MADE : FAILED;
 }
 
 /* Everything that is there, a copy a cause. One that fails is tried again with the next trigger. */
@@ -124,58 +123,66 @@ static void act(const struct ks_rec_config *c, int fd, char *buf, size_t size)
 	}
 }
 
-/* @done: for which state this was done last. What the kernel refused then is not asked for again. */
-static void keep_on(const struct ks_rec_config *c, struct tracefs_instance *in,
-		    struct ks_rec_state *done)
+struct watch {
+	const struct ks_rec_config *c;
+	struct tracefs_instance *in;
+	struct ks_rec_state done;	/* the state of which care was taken last */
+	u64 retry;			/* when that is to be done again; 0: it went well */
+};
+
+/* What the kernel refused to switch on is not asked for again while nothing else changes. */
+static bool is_in_order(const struct watch *w, const struct ks_rec_state *now)
+{
+	return now->modules == w->done.modules && (!now->off || now->off == w->done.off) &&
+	       (!w->retry || ks_mono_ns() < w->retry);
+}
+
+static void keep_on(struct watch *w)
 {
 	struct ks_rec_state now;
 
-	ks_rec_look(&now, c, in);
-	if (now.stopped || (now.modules == done->modules && (!now.off || now.off == done->off))) {
-		done->off = now.off;
+	ks_rec_look(&now, w->c, w->in);
+	if (now.stopped || is_in_order(w, &now)) {
+		w->done.off = now.off;
 		return;
 	}
-	if (apart(arm, (void *)c) == MADE)
-		*done = now;
-	else
-		sleep(RETRY_S);
-	enable_triggers(in, c);
+	w->done = now;
+	w->retry = apart(arm, (void *)w->c) == MADE ? 0 : ks_mono_ns() + RETRY_NS;
+	enable_triggers(w->in, w->c);
 }
 
-static void follow(const struct ks_rec_config *c, struct tracefs_instance *in, int fd,
-		   struct ks_rec_state *done)
+static void follow(struct watch *w, int fd)
 {
 	static char buf[65536];
 
-	enable_triggers(in, c);
+	enable_triggers(w->in, w->c);
 	while (!over) {
 		struct pollfd p = { fd, POLLIN, 0 };
 
-		keep_on(c, in, done);
+		keep_on(w);
 		if (poll(&p, 1, 1000) > 0)
-			act(c, fd, buf, sizeof(buf));
+			act(w->c, fd, buf, sizeof(buf));
 	}
 }
 
 int ks_rec_watch(const struct ks_rec_config *c)
 {
 	struct sigaction sa = { .sa_handler = end };
-	struct tracefs_instance *in;
-	struct ks_rec_state begin;
+	struct watch w = { c, triggers() };
 	int fd;
 
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
-	in = triggers();
-	fd = tracefs_instance_file_open(in, "trace_pipe", O_RDONLY | O_NONBLOCK);
+	fd = tracefs_instance_file_open(w.in, "trace_pipe", O_RDONLY | O_NONBLOCK);
 	if (fd < 0)
 		ks_die("%s: %s", KS_REC_TRIGGERS, strerror(errno));
-	ks_rec_look(&begin, c, in);
-	ks_rec_start(c);
-	follow(c, in, fd, &begin);
+	ks_rec_look(&w.done, c, w.in);
+	if (!ks_rec_start(c))
+		w.retry = ks_mono_ns() + RETRY_NS;
+	follow(&w, fd);
 	close(fd);
-	tracefs_event_disable(in, NULL, NULL);
-	tracefs_instance_destroy(in);
-	tracefs_instance_free(in);
+	tracefs_event_disable(w.in, NULL, NULL);
+	tracefs_instance_destroy(w.in);
+	tracefs_instance_free(w.in);
 	return 0;
 }

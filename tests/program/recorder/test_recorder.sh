@@ -17,7 +17,7 @@ t_eq "no such setting" "$(wrong 'size 7')" " no such setting: size"
 
 configure 'ring_kib 64' 'keep 3'
 t_eq "status: not started" "$(recorder status | grep -c 'has not been started')" 1
-t_eq "snapshot: not started" "$(recorder snapshot 2>&1)" "kstall: the recorder has not been started: kstall recorder start"
+t_eq "snapshot: not started" "$(recorder snapshot 2>&1)" "kstall: the formats of this boot are not in $work/state: kstall recorder start keeps them there"
 t_eq "last-boot: there is nothing, and why" "$(recorder last-boot 2>&1 | grep -c 'a reboot leaves alone')" 1
 
 # --- started; modules come before and after ---

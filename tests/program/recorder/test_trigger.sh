@@ -12,6 +12,10 @@ at_exit remove_rings
 
 # --- the service: modules come while it runs ---
 
+# the addresses of modules are not told, as where the same one is given again
+kptr=$(</proc/sys/kernel/kptr_restrict)
+at_exit eval "echo $kptr >/proc/sys/kernel/kptr_restrict"
+echo 2 >/proc/sys/kernel/kptr_restrict
 "$KSTALL" recorder watch --config "$work/conf" 2>"$work/watch.err" &
 watch=$!
 at_exit eval "kill $watch 2>/dev/null; wait $watch"
@@ -23,13 +27,10 @@ on() { [ "$(cat "$TRACEFS/instances/$1/events/drm_sched/drm_sched_job_timeout/en
 t_ok "watch: it finds modules that come later" wait_until 30 on kstall-drm_sched
 t_ok "watch: and their triggers" wait_until 30 on kstall-trigger
 
-# --- a module that is away for less than a look lasts, and an address that is not told ---
+# --- a module that is away for less than a look lasts ---
 
 reload() { unload drm_sched_trace; load drm_sched_trace; }
 kill -STOP $watch
-kptr=$(</proc/sys/kernel/kptr_restrict)
-at_exit eval "echo $kptr >/proc/sys/kernel/kptr_restrict"
-echo 2 >/proc/sys/kernel/kptr_restrict
 reload
 t_fails "reloaded: the kernel has its events off" on kstall-drm_sched
 kill -CONT $watch
