@@ -51,8 +51,16 @@ static bool read_word(char *buf, size_t size, const char *module, const char *fi
 	return good;
 }
 
+/* NVIDIA's driver has both of its systems in one module. */
+static bool is_driver(const char *system)
+{
+	return !strcmp(system, "nvidia") || !strcmp(system, "nvswitch");
+}
+
 char *ks_rec_module(char *buf, size_t size, const char *system)
 {
+	if (is_driver(system))
+		return ks_fmt(buf, size, "nvidia");
 	return ks_fmt(buf, size, "%s%s", system, strstr(system, "_trace") ? "" : "_trace");
 }
 
@@ -85,6 +93,11 @@ bool ks_rec_has_system(const char *system)
 	char path[128];
 
 	return tracefs_file_exists(NULL, ks_fmt(path, sizeof(path), "events/%s/enable", system));
+}
+
+bool ks_rec_is_absent_driver(const char *system)
+{
+	return is_driver(system) && !ks_rec_has_system(system);
 }
 
 void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struct ks_rings *r,

@@ -120,6 +120,9 @@ const char *const *ks_rec_systems(const struct ks_rec_config *c);
 /* Is a module with events of this system loaded? */
 bool ks_rec_has_system(const char *system);
 
+/* Is it of a driver's own events that are not here? Then it has no ring: most nodes never have them. */
+bool ks_rec_is_absent_driver(const char *system);
+
 /* What this boot has; without @formats no event of a module's can be decoded with it. */
 void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struct ks_rings *r,
 		  bool formats);

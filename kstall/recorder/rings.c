@@ -95,7 +95,7 @@ void ks_rings_open(struct ks_rings *r, const struct ks_rec_config *c, bool creat
 		struct ks_rec_event e = c->events[i];
 
 		e.when = KS_REC_ALWAYS;
-		add(r, ks_ring_name(name, sizeof(name), &e), create);
+		add(r, ks_ring_name(name, sizeof(name), &e), create && !ks_rec_is_absent_driver(e.system));
 	}
 }
 

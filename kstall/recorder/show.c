@@ -24,7 +24,8 @@ static char *fields_of(struct ks_lines *l, struct tep_event *te, struct tep_reco
 	FILE *f;
 	bool good;
 
-	if (!l->json)
+	/* Another driver's event may be a sentence. */
+	if (!l->json || (te->print_fmt.format && !strchr(te->print_fmt.format, '=')))
 		return NULL;
 	f = open_memstream(&fields, &size);
 	if (!f)

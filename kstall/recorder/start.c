@@ -173,6 +173,8 @@ static void set_event(struct ks_rings *r, const struct ks_rec_event *e)
 	/* recorder=1 has it already; twice would be twice in what is shown */
 	bool want = e->when != KS_REC_OFF && !is_on(ks_rings_find(r, KS_REC_OWN), e);
 
+	if (ks_rec_is_absent_driver(e->system))
+		return;
 	if (want && !ring)
 		ks_warn("%s:%s is not recorded: there are %d rings, no more", e->system, e->name,
 			r->nr);

@@ -47,10 +47,16 @@ static void print_absent(const struct ks_rec_config *c)
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const char *system = c->events[i].system;
 
-		if (strcmp(last, system) && !ks_rec_has_system(system))
+		if (strcmp(last, system) && !ks_rec_has_system(system) && !ks_rec_is_absent_driver(system))
 			printf("%s: its module is not loaded, nothing of it is recorded\n", system);
 		last = system;
 	}
+}
+
+static void print_nvidia(void)
+{
+	if (!access("/sys/module/nvidia", F_OK) && ks_rec_is_absent_driver("nvidia"))
+		puts("nvidia: this driver has no nvidia_dev_xid (575 has it): Xids are in the kernel's log only");
 }
 
 static void print_copies(const char *dir)
@@ -75,6 +81,7 @@ int ks_rec_status(const struct ks_rec_config *c)
 	for (int i = 0; i < r.nr; i++)
 		any |= print_ring(c, &r.ring[i]);
 	print_absent(c);
+	print_nvidia();
 	if (!ks_armed_is_now(c->dir))
 		puts(any ? "no copies are made: the formats of this boot are not kept on the disk" :
 		     "the recorder has not been started in this boot");
@@ -208,7 +215,7 @@ static int for_rings(const struct ks_rec_config *c, const char *cmdline, struct 
 
 		e.when = KS_REC_ALWAYS;
 		ks_ring_name(name, sizeof(name), &e);
-		if (!strcmp(name, last))
+		if (!strcmp(name, last) || ks_rec_is_absent_driver(e.system))
 			continue;
 		strcpy(last, name);
 		if (cmdline)

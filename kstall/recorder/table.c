@@ -65,6 +65,9 @@ static const struct ks_rec_event defaults[] = {
 	{ "mm_migrate", "mm_thp_fallback", "duration_ns", KS_REC_OFF, .cost = "page fault that wants a huge page" },
 	{ "mm_migrate", "mm_tlb_shootdown", "duration_ns", KS_REC_OFF, .cost = "TLB shootdown, call to another CPU" },
 	{ "mm_migrate", "mm_pin", "duration_ns", KS_REC_OFF, .cost = "pin of pages, direct I/O included" },
+	/* NVIDIA's driver, from 575 on */
+	{ "nvidia", "nvidia_dev_xid", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "Xid" },
+	{ "nvswitch", "nvswitch_dev_sxid", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "SXid" },
 };
 
 void ks_rec_table(struct ks_rec_config *c)

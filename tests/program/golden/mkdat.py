@@ -59,6 +59,8 @@ KERNEL = {
     "block:block_rq_complete": ("u32 dev", "u64 sector", "unsigned int nr_sector", "int error"),
     "writeback:folio_wait_writeback": ("char name[32]", "unsigned long ino", "unsigned long index"),
     "writeback:balance_dirty_pages": ("char bdi[32]", "unsigned long paused", "long pause"),
+    "nvidia:nvidia_dev_xid": ("__data_loc char[] dev", "u32 error_code", "__data_loc char[] msg"),
+    "nvswitch:nvswitch_dev_sxid": ("__data_loc char[] dev", "u32 error_code", "__data_loc char[] msg"),
     "ftrace:print": ("unsigned long ip", "char buf[]"),
     "kstall:step": ("unsigned long __probe_ip", "__data_loc char[] text"),
     "kstall:call": ("unsigned long __probe_ip",),
@@ -66,6 +68,8 @@ KERNEL = {
     "kstall:unthrottle": ("unsigned long __probe_ip", "u64 rq"),
 }
 SIZES = {"bool": 1, "short": 2, "u32": 4, "unsigned int": 4, "void *": 8, "int": 4, "pid_t": 4, "long": 8, "unsigned long": 8, "u64": 8, "__data_loc char[]": 4}
+PRINTED = {"nvidia_dev_xid": '"Xid (PCI:%s): %u, %s", __get_str(dev), REC->error_code, __get_str(msg)',
+           "nvswitch_dev_sxid": '"SXid (PCI:%s): %u, %s", __get_str(dev), REC->error_code, __get_str(msg)'}
 PRINT_ID = 5                            # ftrace's own numbers are fixed
 
 
@@ -162,7 +166,7 @@ class Event:
         fmt = " ".join(f"{f.name}=%{'s' if f.text else 'll' * (f.size == 8) + 'ud'[f.signed]}" for f in shown)
         args = "".join(f", REC->{f.name}" for f in shown)
         return (f"name: {self.name}\nID: {self.id}\nformat:\n" + "".join(f"\tfield:{c}\n" for c in self.COMMON) + "\n" +
-                "".join(f.line() for f in self.fields) + f"\nprint fmt: \"{fmt}\"{args}\n").encode()
+                "".join(f.line() for f in self.fields) + "\nprint fmt: " + PRINTED.get(self.name, f'"{fmt}"{args}') + "\n").encode()
 
     def record(self, pid, flags, values):
         data = bytearray(self.size)
@@ -234,7 +238,7 @@ def values_of(rest):
         key, found, rest = rest.partition("=")
         if not found:
             die(f"no value: {key}")
-        if key in ("text", "buf"):
+        if key in ("text", "buf", "msg"):
             values[key] = rest
             break
         values[key], _, rest = rest.partition(" ")

@@ -14,7 +14,7 @@ show() { "$KSTALL" recorder show --config conf "$@" recorder.dat; }
 copy "$here/recorder.about" || bail "no copy"
 golden "events of three rings in order of time" recorder.want show
 golden "JSON" recorder.json.want show --json
-same "--since: from the last one back" "$(show --since 1.6s)" "$(sed '2,3d' "$here/recorder.want")"
+same "--since: from the last one back" "$(show --since 2.1s)" "$(sed '2,3d' "$here/recorder.want")"
 same "--module" "$(show --module io_uring_trace)" "$(grep -E '^#|io_uring' "$here/recorder.want")"
 
 # A name of 15 bytes, as long as that of the stream with what it is filled up with.
