@@ -91,6 +91,23 @@ static void unseen(FILE *out, const struct ks_engine *e)
 	fputs("],\n", out);
 }
 
+static void faults(FILE *out, const struct ks_engine *e)
+{
+	const struct ks_fault *f = NULL;
+
+	fputs(" \"faults\": [", out);
+	for (const char *sep = "\n  { "; (f = ks_faults_next(e, f, 0, UINT64_MAX)); sep = ",\n  { ") {
+		fputs(sep, out);
+		num(out, "at_ns", f->ts, ", ");
+		key(out, "kind", f->kind, ", ");
+		key(out, "device", f->dev, ", ");
+		num(out, "code", f->code, ", ");
+		key(out, "action", f->action, ", ");
+		key(out, "text", f->text, " }");
+	}
+	fputs("],\n", out);
+}
+
 static void total(FILE *out, const struct ks_report *r)
 {
 	struct ks_parts sum;
@@ -126,6 +143,7 @@ void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine 
 	num(out, "unmatched", e->unmatched, ", ");
 	num(out, "refused", e->refused, ", ");
 	num(out, "unended", e->unended, " },\n");
+	faults(out, e);
 	unseen(out, e);
 	fputs(" \"cost\": { ", out);
 	num(out, "events", e->events, ", ");

@@ -51,9 +51,9 @@ static void print_parts(FILE *out, const struct ks_parts *parts, u64 whole, bool
 	ks_parts_free(&sum);
 }
 
-static void print_step(FILE *out, const struct ks_step *s)
+static void print_step(FILE *out, const struct ks_engine *e, const struct ks_step *s)
 {
-	char time[32];
+	char time[32], text[KS_TEXT];
 
 	fprintf(out, "\n%s %s of %s/%d: %s", s->kind, s->id, s->comm, s->tid,
 		ks_time(time, s->end - s->begin));
@@ -62,6 +62,8 @@ static void print_step(FILE *out, const struct ks_step *s)
 	if (s->lost)
 		fprintf(out, ", inexact: %llu events lost", (unsigned long long)s->lost);
 	fputc('\n', out);
+	for (const struct ks_fault *f = NULL; (f = ks_faults_next(e, f, s->begin, s->end));)
+		fprintf(out, "  ! after %s: %s\n", ks_time(time, f->ts - s->begin), ks_fault_text(text, f));
 	print_parts(out, &s->parts, s->end - s->begin, !s->lost, STEP_PARTS);
 }
 
@@ -164,8 +166,10 @@ void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 		print_parts(out, &r->total, r->duration, r->exact == r->count, MOST_PARTS);
 	}
 	for (size_t i = 0; i < r->nr; i++)
-		print_step(out, r->steps[i]);
+		print_step(out, e, r->steps[i]);
 	ks_steps_waiting(e, print_waiting, &(struct waiting){ out, e });
+	if (e->nr_faults)
+		fprintf(out, "\n%zu Xids or SXids while kstall looked\n", e->nr_faults);
 	print_unseen(out, e);
 	print_cost(out, r, e);
 }

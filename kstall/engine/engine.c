@@ -61,6 +61,7 @@ void ks_engine_free(struct ks_engine *e)
 	ks_calls_free(e);
 	free(e->context);
 	free(e->unseen);
+	free(e->faults);
 	free(e->jobs);
 	free(e->issued);
 	free(e->disks);

@@ -192,6 +192,14 @@ struct ks_scope {
 	const char *comm;
 };
 
+/* An error of a device. */
+struct ks_fault {
+	u64 ts;
+	const char *kind, *action;	/* of the program */
+	u32 code;
+	char dev[32], text[160];
+};
+
 struct ks_unseen {
 	char layer[32], event[64], why[160];
 };
@@ -242,6 +250,8 @@ struct ks_engine {
 	size_t nr_context;
 	struct ks_unseen *unseen;
 	size_t nr_unseen, room_unseen;
+	struct ks_fault *faults;
+	size_t nr_faults;	/* also of those that are not kept */
 	struct ks_job *jobs;	/* of GPUs */
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
@@ -359,6 +369,8 @@ void ks_on_folio_wait(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_balance(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_xid(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_sxid(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
 
@@ -369,6 +381,10 @@ void ks_announced_sleep(struct ks_engine *e, struct ks_thread *t);
 /* block.c */
 u32 ks_disk_name(const struct ks_engine *e, u32 dev);	/* interned */
 void ks_disk_note(struct ks_engine *e, const char *text);
+
+/* fault.c: the one after @after (NULL: the first) in [@begin, @end]; NULL: there is none */
+const struct ks_fault *ks_faults_next(const struct ks_engine *e, const struct ks_fault *after, u64 begin, u64 end);
+char *ks_fault_text(char *buf, const struct ks_fault *f);	/* KS_TEXT bytes */
 
 /* done.c: what was done elsewhere, and whom that has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);

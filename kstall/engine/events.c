@@ -62,6 +62,9 @@ const struct ks_type ks_types[] = {
 	{ .system = "writeback", .name = "balance_dirty_pages", .fn = ks_on_balance,
 	  .fields = { "bdi", "pause" }, .module_has = "writeback_throttle", .layer = KS_DIRTY_THROTTLE },
 
+	{ "nvidia", "nvidia_dev_xid", ks_on_xid, { "dev", "error_code", "msg" }, KS_EVERYBODYS },
+	{ "nvswitch", "nvswitch_dev_sxid", ks_on_sxid, { "dev", "error_code", "msg" }, KS_EVERYBODYS },
+
 	{ "drm_sched", "drm_sched_job_dispatch", ks_on_job_dispatch,
 	  { ID, "wait_ns", "fence_ctx", "fence_seqno", "ring", "submit_ts", "dispatch_ts", "hol_ns",
 	    "dep_ns", "in_flight" }, KS_EVERYBODYS },

@@ -5,7 +5,7 @@
 
 #include "trace/source.h"
 
-/* text= and buf= take the rest of the line. */
+/* text=, buf= and msg= take the rest of the line. */
 static bool field(struct ks_event *ev, char **rest)
 {
 	char *word = *rest, *value = strchr(word, '=');
@@ -14,7 +14,7 @@ static bool field(struct ks_event *ev, char **rest)
 	if (!value)
 		return false;
 	*value++ = '\0';
-	len = strcspn(value, strcmp(word, "text") && strcmp(word, "buf") ? " \n" : "\n");
+	len = strcspn(value, strcmp(word, "text") && strcmp(word, "buf") && strcmp(word, "msg") ? " \n" : "\n");
 	*rest = value + len + (value[len] != '\0');
 	value[len] = '\0';
 	for (int i = 0; i < KS_MAX_FIELDS && ev->type->fields[i]; i++) {

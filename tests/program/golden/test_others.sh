@@ -82,7 +82,7 @@ done
 
 # --- another tracer ---
 
-grep -v ftrace:print "$here/recorder.txt" >none.txt
+grep -vE 'ftrace:print|nvidia:|nvswitch:' "$here/recorder.txt" >none.txt
 dat none.txt
 refused "no event that is known" "none.dat: kstall knows none of its events" why -i none.dat
 takes="no sched_switch in it; trace-cmd record -C mono -e sched -e task -e raw_syscalls has what it takes"
