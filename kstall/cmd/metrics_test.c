@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * kstall metrics fed with files: metrics_test [--openmetrics] [--jobs SOURCE] [--series FILE] DIR...
- * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it. Who has a series is in FILE, from
- * one process to the next. Prints the page after the last pass.
+ * A directory is a pass: SYSTEM.EVENT.hist as tracefs has it, MODULE.status as debugfs has it, kernel.log as /dev/kmsg has it. Who has a
+ * series is in FILE, from one process to the next. Prints the page after the last pass.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,11 +19,26 @@ static char *read_file(const char *name)
 	return ks_file_read(ks_fmt(path, sizeof(path), "%s/%s", dir, name));
 }
 
+static char *log_hist(struct ks_xid_log *l, const struct ks_metric_event *e)
+{
+	char *text = read_file("kernel.log"), *save = NULL;
+	struct ks_xid x;
+
+	/* Each event asks; the lines are counted once. */
+	if (!strcmp(e->name, "xid")) {
+		for (char *p = text ? strtok_r(text, "\n", &save) : NULL; p; p = strtok_r(NULL, "\n", &save))
+			ks_xid_log_line(l, p, &x);
+	}
+	free(text);
+	return text ? ks_xid_log_hist(l, e) : NULL;
+}
+
 static char *hist(void *priv, const struct ks_metric_event *e)
 {
 	char name[192];
 
-	(void)priv;
+	if (e->by_line)
+		return log_hist(priv, e);
 	return read_file(ks_fmt(name, sizeof(name), "%s.%s.hist", e->system, e->name));
 }
 
@@ -37,7 +52,7 @@ static char *status(void *priv, const char *module)
 
 int main(int argc, char **argv)
 {
-	struct ks_metric_source s = { .hist = hist, .status = status, .tracing = true };
+	struct ks_metric_source s = { .hist = hist, .status = status, .tracing = true, .priv = ks_xid_log_new() };
 	struct ks_tally *t = ks_alloc(sizeof(*t));
 	struct ks_workloads w = { 0 };
 	const char *jobs = NULL, *series = NULL;
@@ -68,5 +83,6 @@ int main(int argc, char **argv)
 	ks_workloads_free(&w);
 	ks_tally_free(t);
 	free(t);
+	free(s.priv);
 	return 0;
 }

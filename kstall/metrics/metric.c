@@ -100,6 +100,11 @@ const struct ks_metric_event ks_metric_events[] = {
 	      .cause = "caller_module"),
 	EVENT(MM, "mm_tlb_shootdown", "tlb", "TLB flushes on other CPUs", .ns = "duration_ns",
 	      .cause = "reason"),
+
+	EVENT("nvidia", "nvidia", "xid", "xid", "errors of NVIDIA's GPUs (Xid), by code", .cause = "code", .dev = true,
+	      .by_line = true),
+	EVENT("nvidia", "nvidia", "sxid", "xid", "errors of NVLink switches (SXid), by code", .cause = "code", .dev = true,
+	      .by_line = true),
 };
 
 const size_t ks_nr_metric_events = ARRAY_SIZE(ks_metric_events);

@@ -19,14 +19,15 @@ struct ks_metric_event {
 	bool dev;		/* it is about a device */
 	bool nested;		/* its time is within that of another event of the layer */
 	bool hold;		/* rare: by it the module is held, see source_hist.c */
+	bool by_line;		/* it is read and counted here: NVIDIA's module has to be free to be unloaded */
 	const char *what;
 };
 
 extern const struct ks_metric_event ks_metric_events[];
 extern const size_t ks_nr_metric_events;
 #define KS_MAX_METRIC_EVENTS 48
-#define KS_MAX_METRIC_LAYERS 22
-#define KS_MAX_MODULES 6
+#define KS_MAX_METRIC_LAYERS 24
+#define KS_MAX_MODULES 7
 
 /* Each module and layer once, in the order of the table; returns how many. */
 size_t ks_metric_modules(const char *module[KS_MAX_MODULES]);
@@ -50,6 +51,25 @@ bool ks_hist_is_set(const char *shown, const struct ks_metric_event *e);
 /* Calls @fn for each entry of a hist file. Returns how many events found no room in it. */
 u64 ks_hist_parse(const char *text, const struct ks_metric_event *e,
 		  void (*fn)(void *priv, const struct ks_hist_entry *entry), void *priv);
+
+/* xid_log.c: Xids and SXids, from lines of the kernel's log or of trace_pipe */
+struct ks_xid {
+	bool sxid;
+	char dev[40], comm[32];
+	u32 code;
+	s32 pid;		/* 0: not known */
+	const char *text;	/* in the line */
+};
+
+struct ks_xid_log;
+struct ks_xid_log *ks_xid_log_new(void);	/* to be free()d */
+bool ks_xid_parse(struct ks_xid *x, const char *line);
+
+/* Counts the line if it is one; then @x is what it says. */
+bool ks_xid_log_line(struct ks_xid_log *l, const char *line, struct ks_xid *x);
+
+/* As a hist file; to be free()d. */
+char *ks_xid_log_hist(const struct ks_xid_log *l, const struct ks_metric_event *e);
 
 /* status.c: what a module's status file says */
 enum ks_lost { KS_MISSED, KS_RECURSED, KS_DROPPED, KS_EVICTED, KS_TABLE_FULL, KS_NR_LOST };

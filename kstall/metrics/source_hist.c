@@ -19,9 +19,12 @@
 #include <event-parse.h>
 #include <tracefs.h>
 
+#include "base/xid.h"
 #include "metrics/metric.h"
 
 #define INSTANCE "kstall_metrics"
+#define XIDS "kstall_metrics_xid"
+#define NVIDIA "/sys/module/nvidia"
 #define DEBUGFS "/sys/kernel/debug"
 
 struct machine {
@@ -30,6 +33,11 @@ struct machine {
 	struct tep_handle *tep;
 	size_t formats;		/* how many events it knows */
 	bool failed[KS_MAX_METRIC_EVENTS];	/* has been said */
+	int log;		/* /dev/kmsg, or -1 */
+	struct ks_xid_log *xids;
+	bool told;		/* what was in the log when we began has been read */
+	struct tracefs_instance *xid_instance;
+	int xid_pipe;		/* its events, or -1 */
 };
 
 static char *file_of(struct machine *m, const struct ks_metric_event *e, const char *name)
@@ -106,10 +114,22 @@ static bool is_set(struct machine *m, const struct ks_metric_event *e)
 	return set;
 }
 
+static bool has_xid_event(struct machine *m)
+{
+	return tracefs_event_file_exists(m->xid_instance, "nvidia", "nvidia_dev_xid", "enable");
+}
+
+static bool can_see_xids(struct machine *m)
+{
+	return !access(NVIDIA, F_OK) && (m->log >= 0 || (m->xid_instance && has_xid_event(m)));
+}
+
 static char *hist(void *priv, const struct ks_metric_event *e)
 {
 	struct machine *m = priv;
 
+	if (e->by_line)
+		return can_see_xids(m) ? ks_xid_log_hist(m->xids, e) : NULL;
 	if (!tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
 		return NULL;
 	return is_set(m, e) || set_trigger(m, e) ? read_of(m, e, "hist") : NULL;
@@ -216,12 +236,103 @@ static void lock_out_others(void)
 		ks_die("another kstall metrics is counting");
 }
 
+/* For who reads the log of this program; the page has no pids. */
+static void tell_xid(const struct ks_xid *x)
+{
+	const char *action = x->sxid ? "" : ks_xid_action(x->code);
+	char who[64] = "";
+
+	if (x->pid)
+		ks_fmt(who, sizeof(who), ", pid %d %s", x->pid, x->comm);
+	ks_warn("%s %u of %s%s%s%s: %.*s", x->sxid ? "SXid" : "Xid", x->code, x->dev, who,
+		*action ? ", NVIDIA's advice: " : "", action, (int)strcspn(x->text, "\n"), x->text);
+}
+
+/* Each time anew: when the module goes, the kernel disables its events. */
+static void enable_xids(struct machine *m)
+{
+	char *on = tracefs_event_file_read(m->xid_instance, "nvidia", "nvidia_dev_xid", "enable", NULL);
+
+	if (on && *on != '1') {
+		tracefs_event_enable(m->xid_instance, "nvidia", "nvidia_dev_xid");
+		tracefs_event_enable(m->xid_instance, "nvswitch", "nvswitch_dev_sxid");
+	}
+	free(on);
+}
+
+/* An event in a small buffer, neither a trigger nor anything else that would keep the module or be left behind by it. */
+static void open_xids(struct machine *m)
+{
+	m->xid_instance = tracefs_instance_create(XIDS);
+	if (!m->xid_instance)
+		return;
+	tracefs_instance_file_write(m->xid_instance, "buffer_size_kb", "16");
+	m->xid_pipe = tracefs_instance_file_open(m->xid_instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void close_xids(struct machine *m)
+{
+	if (m->xid_pipe >= 0)
+		close(m->xid_pipe);
+	if (!m->xid_instance)
+		return;
+	tracefs_event_disable(m->xid_instance, NULL, NULL);
+	tracefs_instance_destroy(m->xid_instance);
+	tracefs_instance_free(m->xid_instance);
+}
+
+static void read_pipe(struct machine *m)
+{
+	char buf[8192], *save;
+	struct ks_xid x;
+	ssize_t n;
+
+	while (m->xid_pipe >= 0 && (n = read(m->xid_pipe, buf, sizeof(buf) - 1)) > 0) {
+		buf[n] = '\0';
+		for (char *p = strtok_r(buf, "\n", &save); p; p = strtok_r(NULL, "\n", &save)) {
+			if (ks_xid_log_line(m->xids, p, &x) && m->log < 0)
+				tell_xid(&x);
+		}
+	}
+}
+
+/*
+ * A record a read(); EPIPE: older ones were overwritten. It has the pid. It counts where the driver has no event; then what is
+ * there when we begin is counted, too, but has happened before.
+ */
+static void read_log(struct machine *m, bool count)
+{
+	char record[2048];
+	struct ks_xid x;
+	ssize_t n;
+
+	while (m->log >= 0 && ((n = read(m->log, record, sizeof(record) - 1)) > 0 || (n < 0 && errno == EPIPE))) {
+		record[n > 0 ? n : 0] = '\0';
+		if ((count ? ks_xid_log_line(m->xids, record, &x) : ks_xid_parse(&x, record)) && m->told)
+			tell_xid(&x);
+	}
+	m->told = true;
+}
+
+static void read_xids(struct machine *m)
+{
+	if (access(NVIDIA, F_OK))
+		return;
+	if (m->s.tracing && !m->xid_instance)
+		open_xids(m);
+	if (m->xid_instance && has_xid_event(m))
+		enable_xids(m);
+	read_pipe(m);
+	read_log(m, !m->xid_instance || !has_xid_event(m));
+}
+
 void ks_metric_refresh(struct ks_metric_source *s)
 {
 	struct machine *m = s->priv;
 	bool was = s->tracing;
 
 	s->tracing = have_instance(m);
+	read_xids(m);
 	if (s->tracing)
 		learn_formats(m);
 	if (was != s->tracing)
@@ -234,6 +345,9 @@ struct ks_metric_source *ks_metric_open(void)
 
 	m->s = (struct ks_metric_source){ hist, status, cause, true, m };
 	lock_out_others();
+	m->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	m->xids = ks_xid_log_new();
+	m->xid_pipe = -1;
 	return &m->s;
 }
 
@@ -252,6 +366,10 @@ void ks_metric_close(struct ks_metric_source *s)
 			ks_warn("the instance " INSTANCE " stays: %s", strerror(errno));
 		tracefs_instance_free(m->instance);
 	}
+	close_xids(m);
+	if (m->log >= 0)
+		close(m->log);
+	free(m->xids);
 	tep_free(m->tep);
 	free(m);
 }

@@ -134,6 +134,13 @@ def others():
         [(up + flat("kstall_events_total", {"layer": "pcie", "event": "aer_uncorrectable", "device": "d", "cause": "fatal"}, "_x60", "1x180"),
           [(FIRING, "16m", [firing("KstallDeviceError", "a", layer="pcie", device="d", cause="fatal")])])])
 
+    for code, event, alert in (("119", "xid", "KstallXid"), ("20034", "sxid", "KstallSxid")):
+        run(f"{event} {code}: an alert",
+            [(up + flat("kstall_events_total", {"layer": "xid", "event": event, "device": "d", "cause": code}, "_x60", "1x180"),
+              [(FIRING, "16m", [firing(alert, "a", layer="xid", device="d", cause=code)])])])
+    run("a row that was remapped: none",
+        [(up + flat("kstall_events_total", {"layer": "xid", "event": "xid", "device": "d", "cause": "63"}, "_x60", "1x180"), [(FIRING, "16m", [])])])
+
     run("a node that vanishes: an alert", [(flat("kstall_metrics_passes_total", {}, "0+1x60", "_x300"), [(FIRING, "14m", []), (FIRING, "28m", [firing("KstallSilent", "a")])])])
     run("one whose file stands still: an alert", [(flat("kstall_metrics_passes_total", {}, "0+1x60", "60x180"), [(FIRING, "14m", []), (FIRING, "27m", [firing("KstallSilent", "a")])])])
     lost = {"module": "iommu_trace", "reason": "dropped"}
