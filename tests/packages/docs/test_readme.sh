@@ -43,7 +43,8 @@ t_eq "... or is not a tool" "$(grep -oP '\bkstall-\K[a-z]\w+' README.md | sort -
 t_eq "the table of nodes is above the installation" "$(grep -nE '^## (What you see on which node|From symptom to tool|Install on a node)$' README.md |
 	sed 's/.*## //' | xargs)" "What you see on which node From symptom to tool Install on a node"
 screen=$(head -n 40 README.md)
-t_eq "the first screen has the cost, both commands and a picture" "$(for line in '^\*\*What it costs\.' '^    make demo$' \
+t_eq "the first screen has the cost, the commands, that without a module first, and a picture" "$(for line in '^\*\*What it costs\.' '^    make demo$' \
+	'^    make -C kstall .*kstall why ' \
 	'^    sudo make install && sudo modprobe ' '^    \[.*\|@+ *\|$'; do grep -qE "$line" <<<"$screen" || echo "$line"; done)" ""
 
 # --- links, files, functions ---
