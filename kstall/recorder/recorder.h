@@ -29,7 +29,7 @@ struct ks_rec_config {
 	struct ks_rec_event *events;
 	size_t nr_events;
 	const char *dir;	/* of the copies */
-	u64 ring_kib;		/* of a CPU's part of a ring; 0: by the number of CPUs */
+	u64 ring_kib;		/* of a CPU's part of a ring; 0: by the CPUs and the memory that there are */
 	u64 keep;		/* so many copies of a kind */
 	u64 every;		/* a cause makes one copy in so many ns */
 };

@@ -40,6 +40,19 @@ static bool print_ring(const struct ks_rec_config *c, struct ks_ring *ring)
 	return on;
 }
 
+static u64 memory_kib(struct ks_rings *r)
+{
+	u64 sum = 0;
+	char *text;
+
+	for (int i = 0; i < r->nr; i++) {
+		text = tracefs_instance_file_read(r->ring[i].in, "buffer_total_size_kb", NULL);
+		sum += text ? strtoull(text, NULL, 10) : 0;
+		free(text);
+	}
+	return sum;
+}
+
 static void print_absent(const struct ks_rec_config *c)
 {
 	const char *last = "";
@@ -80,6 +93,8 @@ int ks_rec_status(const struct ks_rec_config *c)
 	ks_rings_open(&r, c, false);
 	for (int i = 0; i < r.nr; i++)
 		any |= print_ring(c, &r.ring[i]);
+	if (r.nr)
+		printf("%d rings take %llu KiB of memory\n", r.nr, (unsigned long long)memory_kib(&r));
 	print_absent(c);
 	print_nvidia();
 	if (!ks_armed_is_now(c->dir))

@@ -14,6 +14,11 @@
 
 #define MS 1000000ULL
 
+/* Of all rings together, unless the configuration file says otherwise; of one CPU's part of one. */
+#define MOST_KIB (64ULL << 10)
+#define PART_OF_MEMORY 256
+#define LEAST_KIB 8		/* the kernel's, too */
+
 static const struct ks_rec_event defaults[] = {
 	{ "aer", "aer_uncorrectable", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "error" },
 	{ "aer", "aer_correctable", NULL, KS_REC_ALWAYS, .cost = "error" },
@@ -80,12 +85,31 @@ void ks_rec_table(struct ks_rec_config *c)
 	c->every = 600 * NSEC;
 }
 
-/* On a large node a little for each CPU, on a small one what a storm of a second needs. */
+/* Each module's and the slow ones'. */
+static u64 nr_rings(const struct ks_rec_config *c)
+{
+	const char *const *system = ks_rec_systems(c);
+	u64 nr = 1;
+
+	while (*system++)
+		nr++;
+	return nr;
+}
+
+/*
+ * On a large node a little for each CPU, on a small one what a storm of a second needs; but all
+ * together no more than a node can do without, be it of 1,000 CPUs. CPUs that there may be count,
+ * or the rings would be resized, and cleared, when one comes.
+ */
 u64 ks_rec_ring_kib(const struct ks_rec_config *c)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	u64 cpus = max_u64(1, sysconf(_SC_NPROCESSORS_CONF));
+	u64 memory = (u64)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 1024;
+	u64 all = min_u64(MOST_KIB, memory / PART_OF_MEMORY);
 
-	return c->ring_kib ? c->ring_kib : max_u64(64, 1024 / (cpus > 0 ? cpus : 1));
+	if (c->ring_kib)
+		return c->ring_kib;
+	return max_u64(LEAST_KIB, min_u64(all / nr_rings(c) / cpus, max_u64(64, 1024 / cpus)));
 }
 
 /* ---- the configuration file ---- */

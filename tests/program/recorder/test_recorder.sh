@@ -4,7 +4,7 @@
 # timeout: 400
 # requires: python3 trace-cmd
 . ./lib.sh
-plan 42
+plan 44
 
 # --- the configuration file ---
 
@@ -129,9 +129,19 @@ t_eq "stopped: records no more, shows what there is" "$(recorder show --module i
 recorder status >"$work/status"
 t_eq "stopped: status says so" "$? $(grep -c recording "$work/status")" "3 0"
 
-# --- across a crash ---
+# --- memory ---
 
 configure
+remove_rings
+recorder start
+kib=$(cat "$TRACEFS"/instances/kstall-*/buffer_total_size_kb | awk '{ n += $1 } END { print n }')
+# whole pages: each CPU's part of a ring can have one more
+most=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 256 + 7 * 4 * $(nproc)))
+t_range "by default all rings together take 1/256 of memory" "$kib" 7 $most
+t_eq "status: how much they take" "$(recorder status | grep ' rings take ')" "7 rings take $kib KiB of memory"
+
+# --- across a crash ---
+
 recorder setup-crash >"$work/setup"
 t_eq "setup-crash: nothing is in place" $? 1
 if grep -q ' reserve_mem_find_by_name' /proc/kallsyms; then
