@@ -86,6 +86,7 @@ void ks_ring_mark(struct ks_ring *ring);
 struct ks_rec_state {
 	u64 off;		/* which events are wanted, there, and not on; 0: none */
 	u64 modules;		/* which modules are loaded: another number after each that comes or goes */
+	s64 real_ns;		/* CLOCK_REALTIME is CLOCK_MONOTONIC and that: another one when the clock is set */
 	bool stopped;		/* all rings are switched off: recorder stop */
 };
 

@@ -114,6 +114,7 @@ void ks_rec_look(struct ks_rec_state *s, const struct ks_rec_config *c,
 
 	s->off = 0;
 	s->modules = modules(c);
+	s->real_ns = ks_real_ns();
 	s->stopped = !look(&l, c);
 	for (size_t i = 0; i < c->nr_events; i++) {
 		const struct ks_rec_event *e = &c->events[i];

@@ -18,6 +18,7 @@
 #include "recorder/recorder.h"
 
 #define RETRY_NS (60 * NSEC)	/* of a disk that could not be written */
+#define CLOCK_SET_NS (NSEC / 10)	/* what lies between two looks at two clocks is less */
 #define SETTLE_US 200000	/* what follows at once belongs to it: the reset after a timeout */
 
 static volatile sig_atomic_t over;
@@ -134,6 +135,7 @@ struct watch {
 static bool is_in_order(const struct watch *w, const struct ks_rec_state *now)
 {
 	return now->modules == w->done.modules && (!now->off || now->off == w->done.off) &&
+	       llabs(now->real_ns - w->done.real_ns) < (s64)CLOCK_SET_NS &&
 	       (!w->retry || ks_mono_ns() < w->retry);
 }
 

@@ -4,7 +4,7 @@
 # once: the copies are made by the same code on each kernel
 # requires: python3
 . ./lib.sh
-plan 19
+plan 21
 
 configure 'ring_kib 64' 'every 1h'
 load mock_gpu timeout_ms=1000 reset_ms=10
@@ -63,6 +63,17 @@ hang
 told() { [ "$(recorder show | grep -c job_timeout)" = 2 ]; }
 t_ok "a second hang is recorded" wait_until 30 told
 sleep 1 # the service wakes at once and would copy within that
+
+# --- the clock is set, as NTP does after the service has started ---
+
+real() { grep -am1 '^real_ns ' "$work/state/armed" | cut -c9-; }
+was=$(real)
+day=86400
+moved() { local by=$((($(real) - was) / 1000000000 - $1)); [ ${by#-} -lt 600 ]; }
+date -s "@$(($(date +%s) + day))" >/dev/null
+t_ok "the clock is set: last-boot will go by it" wait_until 30 moved $day
+date -s "@$(($(date +%s) - day))" >/dev/null
+t_ok "... and when it is set back" wait_until 30 moved 0
 kill $watch
 wait $watch
 t_eq "the service ends well" "$?" 0
