@@ -16,7 +16,7 @@
 
 /* Of all rings together, unless the configuration file says otherwise; of one CPU's part of one. */
 #define MOST_KIB (64ULL << 10)
-#define PART_OF_MEMORY 256
+#define PART_OF_MEMORY 512
 #define LEAST_KIB 8		/* the kernel's, too */
 
 static const struct ks_rec_event defaults[] = {

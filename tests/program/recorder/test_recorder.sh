@@ -136,8 +136,8 @@ remove_rings
 recorder start
 kib=$(cat "$TRACEFS"/instances/kstall-*/buffer_total_size_kb | awk '{ n += $1 } END { print n }')
 # whole pages: each CPU's part of a ring can have one more
-most=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 256 + 7 * 4 * $(nproc)))
-t_range "by default all rings together take 1/256 of memory" "$kib" 7 $most
+most=$(($(sed -n 's/^MemTotal: *\([0-9]*\) kB/\1/p' /proc/meminfo) / 512 + 7 * 4 * $(nproc)))
+t_range "by default all rings together take 1/512 of memory" "$kib" 7 $most
 t_eq "status: how much they take" "$(recorder status | grep ' rings take ')" "7 rings take $kib KiB of memory"
 
 # --- across a crash ---
