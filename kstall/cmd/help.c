@@ -65,7 +65,8 @@ void ks_help(FILE *out, const struct ks_command *c)
 	if (!c) {
 		fputs("usage: kstall COMMAND [OPTION ...]\n\n", out);
 		help_commands(out, ks_commands);
-		fputs("\nkstall COMMAND --help has the options. kstall-doctor(8) says what works on this machine.\n", out);
+		fputs("\nkstall COMMAND --help has the options.\n"
+		      "kstall-doctor(8) says what works on this machine.\n", out);
 		return;
 	}
 	fprintf(out, "usage: kstall %s%s [OPTION ...]%s%s\n\n%s\n\n", c->name, c->sub ? " COMMAND" : "",

@@ -30,7 +30,7 @@ offered() {
 # in_page COMMAND: the options that its manual page has between the marks
 in_page() {
 	sed -n '/^\.\\" of scripts/,/^\.\\" end of it/s/^\\fB//p' "$top/kstall/kstall-$1.8" | sed 's/\\-/-/g; s/\\f[IR][^,]*,*//g; s/ *\\fB/\n/g' |
-		grep -oE -- '^--?[a-zA-Z-]+' | sort | xargs
+		grep -oE -- '^--?[a-zA-Z][a-zA-Z-]*' | sort | xargs
 }
 
 # --- one table ---
@@ -66,7 +66,7 @@ done)" ""
 same "--help behind other options" "$("$KSTALL" diff --json --help 2>&1 | head -n 1)" "usage: kstall diff [OPTION ...] GOOD BAD"
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$top/dkms.conf")
 same "--version" "$(for command in '' "${all[@]}"; do "$KSTALL" $command --version; "$KSTALL" $command -V; done | sort -u)" "kstall $version"
-same "no line of --help is longer than 80 characters but a command's" "$(for command in "${all[@]}"; do
+same "no line of --help is longer than 80 characters but a command's" "$(for command in '' "${all[@]}"; do
 	"$KSTALL" $command --help | grep -E '.{81}' | grep -v '^  [a-z]'
 done)" ""
 
