@@ -183,6 +183,7 @@ void mm_thp_return(void *data, struct pt_regs *regs)
 			      mm_thp_cause(call, &frame), &f);
 }
 
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
 /*
  * A fault tries its own node first; if it may wait, that is not its last attempt: see
  * alloc_pages_mpol(), before 6.7 vma_alloc_folio(). Return: false if no such fault is under way.
@@ -210,6 +211,12 @@ static bool mm_is_page_failure(const char *fmt)
 
 	return !strncmp(fmt, text, sizeof(text) - 1);
 }
+#else
+static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
+{
+	return false;
+}
+#endif
 
 /*
  * void warn_alloc(gfp_t gfp_mask, nodemask_t *nodemask, const char *fmt, ...): an allocation has

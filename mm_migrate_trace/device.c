@@ -53,7 +53,7 @@ static unsigned int mm_vma_pages_of(unsigned long src)
 {
 	if (!(src & MIGRATE_PFN_MIGRATE))
 		return 0;
-#ifdef MIGRATE_PFN_COMPOUND
+#if defined(MIGRATE_PFN_COMPOUND) && defined(CONFIG_TRANSPARENT_HUGEPAGE)
 	if (src & MIGRATE_PFN_COMPOUND)
 		return HPAGE_PMD_NR;
 #endif

@@ -36,7 +36,10 @@ static struct kstall_inflight *tables[] = {
 
 /* Inner hooks come first. The callbacks' hooks are last: their number varies. */
 enum {
-	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED, H_THP,
+	H_WAIT, H_MOVED, H_MIGRATED, H_UNMAP, H_BATCH, H_SCAN, H_COMPACT, H_ALLOC_FAILED,
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+	H_THP,
+#endif
 	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM,
 #ifdef CONFIG_DEVICE_PRIVATE
 	H_FAULT,
@@ -88,9 +91,11 @@ static struct kstall_hook hooks[] = {
 				  sizeof(struct mm_compact_call), mm_compact_enter,
 				  mm_compact_return, .sleeps = true),
 	[H_ALLOC_FAILED] = KSTALL_ENTRY("alloc_failed", NULL, "warn_alloc", mm_alloc_failed_enter),
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
 	[H_THP] = KSTALL_PAIR("thp", NULL, "do_huge_pmd_anonymous_page",
 			      sizeof(struct mm_thp_call), mm_thp_enter, mm_thp_return,
 			      .sleeps = true),
+#endif
 	[H_VMA_SETUP] = VMA("vma_setup", "migrate_vma_setup", mm_vma_setup_enter, .few = true),
 	[H_VMA_PAGES] = VMA("vma_pages", "migrate_vma_pages", mm_vma_pages_enter),
 	[H_VMA_FINALIZE] = VMA("vma_finalize", "migrate_vma_finalize", mm_vma_finalize_enter),
@@ -139,17 +144,22 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM) | FAULT_HOOK)
 #define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
 
+/* RT kernels have no huge pages: there only the allocations in the kernel are told. */
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
+#define THP_HOOKS	BIT_ULL(H_THP)
+#else
+#define THP_HOOKS	0
+#endif
+
 /* What pushes frames, or opens a window. */
 #define FRAME_HOOKS	(BIT_ULL(H_WAIT) | BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | \
-			 BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT) | BIT_ULL(H_THP) | \
+			 BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT) | THP_HOOKS | \
 			 PIN_HOOKS | DEVICE_HOOKS)
 
 /* Why somebody waits or flushes needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
 #define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
 #define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))
-/* RT kernels have no huge pages: there only the allocations in the kernel are told. */
-#define THP_HOOKS	(IS_ENABLED(CONFIG_TRANSPARENT_HUGEPAGE) ? BIT_ULL(H_THP) : 0)
 
 /* On x86 interrupts flush the others' TLBs; elsewhere the hardware, or functions not known. */
 #ifdef CONFIG_X86
