@@ -23,6 +23,14 @@
 #define kstall_trace_array_get(name)	trace_array_get_by_name(name)
 #endif
 
+#ifndef CONFIG_KRETPROBES
+/* Nobody asks: register_kretprobe() fails. */
+static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
+{
+	return NULL;
+}
+#endif
+
 /* A direct trampoline with an ftrace_ops of its own. */
 #if defined(HAVE_FTRACE_DIRECT_OPS)
 #define kstall_register_direct(ops, text)	register_ftrace_direct(ops, text)

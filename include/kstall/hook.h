@@ -88,6 +88,7 @@ struct kstall_hook_stats {
  * @tp: tracepoint found under one of @targets, NULL if none is loaded
  * @tp_rank: its position in @targets
  * @leaving: the target's module is being unloaded
+ * @coming: it is being loaded
  * @kp: for KSTALL_KIND_ENTRY, unless it is direct
  * @rp: for KSTALL_KIND_PAIR, unless it is direct
  * @stub: its trampoline while it is armed and direct, else NULL
@@ -121,6 +122,7 @@ struct kstall_hook {
 	struct tracepoint *tp;
 	int tp_rank;
 	bool leaving;
+	bool coming;
 	union {
 		struct kprobe kp;
 		struct kretprobe rp;

@@ -117,22 +117,24 @@ bool kstall_symbol_name(unsigned long addr, char *name, size_t size, char *modul
 }
 
 /*
- * What is in a module's struct module at @offset, if the module is there. find_module() is not
- * exported, but every module has the symbol __this_module: a kprobe on it fails with -ENOENT if
- * the module is absent and, as it is data, in another way if it is there; then kp.addr is its
- * struct module.
+ * A module's state and taints, if it is there. find_module() is not exported, but its directory in
+ * /sys/module can be found: as long as that is held, the struct module stays. What is built in has
+ * such a directory, too, but no struct module.
  */
-static bool kstall_read_module(const char *module, size_t offset, void *to, size_t size)
+static bool kstall_module_look(const char *name, enum module_state *state, unsigned long *taints)
 {
-	char sym[MODULE_NAME_LEN + sizeof(":__this_module")];
-	struct kprobe kp = { .symbol_name = sym, .flags = KPROBE_FLAG_DISABLED };
-	int ret;
+	struct kobject *kobj = kset_find_obj(THIS_MODULE->mkobj.kobj.kset, name);
+	const struct module *module;
 
-	snprintf(sym, sizeof(sym), "%s:__this_module", module);
-	ret = register_kprobe(&kp);
-	if (!ret)
-		unregister_kprobe(&kp);
-	return ret != -ENOENT && !copy_from_kernel_nofault(to, (void *)kp.addr + offset, size);
+	if (!kobj)
+		return false;
+	module = container_of(kobj, struct module_kobject, kobj)->mod;
+	if (module) {
+		*state = READ_ONCE(module->state);
+		*taints = READ_ONCE(module->taints);
+	}
+	kobject_put(kobj);
+	return module;
 }
 
 /*
@@ -142,18 +144,18 @@ static bool kstall_read_module(const char *module, size_t offset, void *to, size
 bool kstall_module_loaded(const char *module)
 {
 	enum module_state state;
+	unsigned long taints;
 
-	return kstall_read_module(module, offsetof(struct module, state), &state, sizeof(state)) &&
-	       state != MODULE_STATE_GOING;
+	return kstall_module_look(module, &state, &taints) && state != MODULE_STATE_GOING;
 }
 
 /* Is it loaded but not this kernel's own? Then its structures may not be those of the headers. */
 bool kstall_module_is_vendors(const char *module)
 {
+	enum module_state state;
 	unsigned long taints;
 
-	return kstall_read_module(module, offsetof(struct module, taints), &taints,
-				  sizeof(taints)) && taints & BIT(TAINT_OOT_MODULE);
+	return kstall_module_look(module, &state, &taints) && taints & BIT(TAINT_OOT_MODULE);
 }
 
 /* ---- probes common to all function hooks ---- */
@@ -266,17 +268,20 @@ static int kstall_attach_tracepoint(struct kstall_hook *hook)
 /* Is there a reason to expect the target at all? */
 static bool kstall_target_absent(struct kstall_hook *hook)
 {
-	return hook->module && (hook->leaving || !kstall_module_loaded(hook->module));
+	return hook->module && !hook->coming &&
+	       (hook->leaving || !kstall_module_loaded(hook->module));
 }
 
 static void kstall_hook_fail(struct kstall_hook *hook, int err)
 {
 	const char *targets = hook->placed ? hook->target : hook->targets;
+	/* Without kprobes one line is for all of them: kstall_hooks_dry_run(). */
+	bool news = hook->err != err && IS_ENABLED(CONFIG_KPROBES);
 
-	if (hook->err != err && kstall_hook_is_optional(hook))
+	if (news && kstall_hook_is_optional(hook))
 		pr_info("hook %s: not attached to %s, events lose a detail: error %d\n",
 			hook->name, targets, err);
-	else if (hook->err != err)
+	else if (news)
 		pr_warn("hook %s: cannot attach to %s: error %d\n",
 			hook->name, targets, err);
 	hook->err = err;
@@ -516,6 +521,19 @@ static bool kstall_is_target(const char *module, bool tracepoints)
 	return found;
 }
 
+/* It is in /sys/module only after our notifier, but whatever fails is not for want of it. */
+static void kstall_target_coming(u64 hooks, bool coming)
+{
+	unsigned int i;
+
+	mutex_lock(&kstall.lock);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (hooks & BIT_ULL(i))
+			kstall.hooks[i].coming = coming;
+	}
+	mutex_unlock(&kstall.lock);
+}
+
 /*
  * A target module comes or goes. Hooks are in place before its init runs: the worker takes
  * neither this notifier's lock nor module_mutex, so waiting for it cannot deadlock. They are
@@ -543,8 +561,11 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 			kstall_hook_displace(&kstall.hooks[i]);
 	}
 	mutex_unlock(&kstall.lock);
-	if (ours)
-		kstall_kick_and_wait();
+	if (!ours)
+		return;
+	kstall_target_coming(ours, !leaving);
+	kstall_kick_and_wait();
+	kstall_target_coming(ours, false);
 }
 
 static int kstall_module_event(struct notifier_block *nb, unsigned long action, void *data)
@@ -601,6 +622,8 @@ static void kstall_hooks_dry_run(void)
 {
 	unsigned int i;
 
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		pr_warn("this kernel has no kprobes (CONFIG_KPROBES): events work that need only tracepoints\n");
 	mutex_lock(&kstall.lock);
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];

@@ -6,7 +6,7 @@
 # tier1: 6.12
 . ../../lib.sh
 . lib.sh
-plan 32
+plan 34
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -145,6 +145,17 @@ put /etc/modprobe.d/kstall.conf "options some_trace max_things=64"
 put /var/log/dmesg "[    9.0] some_trace: max_things=1 refused: want 64 to 4096"
 doctor --root "$node"
 t_says "one that was refused" '^  warn  some_trace: installed, not loaded; max_things=1 was refused: allowed are 64 to 4096$'
+
+# --- kernels that lack something ---
+
+config=$(<"$node/boot/config-$release")
+put "/boot/config-$release" "$(grep -vE 'K(RET)?PROBES' <<<"$config")"
+doctor --root "$node"
+t_says "without kprobes some events work" '^  warn  config: no CONFIG_KPROBES: most events cannot work' '^  warn  config: no CONFIG_KRETPROBES: '
+put "/boot/config-$release" "$(grep -v EVENT_TRACING <<<"$config")"
+doctor --root "$node"
+t_says "without trace events none does" '^  FAIL  config: without CONFIG_EVENT_TRACING the modules cannot work$'
+put "/boot/config-$release" "$config"
 
 # --- packages ---
 
