@@ -283,7 +283,12 @@ struct kstall_iommu_fault {
  * Parameter: iommu_iotlb_sync_min_ns.
  * Overhead: entry and return of each flush, and a look-up.
  * Reach: 6.1 and later, every IOMMU driver: the functions are found through the domains'
- * operations. Silent with iommu=pt, where nothing is translated. The device is known from a look
+ * operations. Silent with iommu=pt, where nothing is translated. Told are the flushes that
+ * unmapping waits for, those of devices' own TLBs (ATS) included. Not told: iotlb_sync_map(), by
+ * which Intel's driver flushes each mapping where the IOMMU caches what is not present (caching
+ * mode, in most virtual machines); dma_map_done has that time in map_ns, since 6.16 in sync_ns.
+ * Nor flushes for a process's memory that a device shares (SVA): an mmu_notifier makes them.
+ * iommu_inv_wait tells all waits for an IOMMU's queue. The device is known from a look
  * at all PCI devices with a driver when the event is enabled, when a device gets a driver, and
  * after each attach. On 6.12 virtio-iommu does not tell the range: start is above end, pages is 0.
  * pgsize is the size of the first unmapped range with Intel's and AMD's drivers before 7.0, since
