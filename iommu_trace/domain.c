@@ -340,14 +340,33 @@ bool it_flush_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
+/* What waited on all CPUs; not what is left of a domain that was in the same place. */
+static void it_queue_take(const struct it_sync_call *call, struct it_queue *all)
+{
+	u64 domain = (unsigned long)call->domain;
+	struct it_queue queue;
+	unsigned int cpu;
+
+	*all = (struct it_queue){ };
+	for_each_possible_cpu(cpu) {
+		if (!kstall_inflight_take(&it_queues, it_queue_key(domain, cpu), &queue) ||
+		    queue.first_ns + IT_QUEUE_MAX_NS < call->start_ns)
+			continue;
+		all->entries += queue.entries;
+		all->bytes += queue.bytes;
+		if (!all->first_ns || queue.first_ns < all->first_ns)
+			all->first_ns = queue.first_ns;
+	}
+}
+
 static void it_queue_emit(const struct it_sync_call *call, u64 duration_ns)
 {
 	u8 reason = kstall_own_find(&it_timers) ? IT_FQ_TIMEOUT : IT_FQ_FULL;
 	struct kstall_iommu_fq e = { .call = call };
-	struct it_queue queue = { };
+	struct it_queue queue;
 	struct it_home home;
 
-	kstall_inflight_take(&it_queues, (unsigned long)call->domain, &queue);
+	it_queue_take(call, &queue);
 	if (!kstall_long_enough(&kstall_event_iommu_fq_flush, duration_ns))
 		return;
 	it_home_peek(call->domain, &home);

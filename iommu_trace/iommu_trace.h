@@ -48,12 +48,21 @@ struct it_unit {
 /* Nothing waits longer for a flush. */
 #define IT_QUEUE_MAX_NS	(10 * (u64)NSEC_PER_SEC)
 
-/* Unmaps that wait for a flush; key: iommu_domain */
+/* Unmaps of a CPU that wait for a flush; key: it_queue_key() of the iommu_domain */
 struct it_queue {
 	u64 first_ns;
 	u64 bytes;
 	u32 entries;
 };
+
+/*
+ * As in the kernel's own queue each CPU has a share, which nobody else writes until the flush. Of a
+ * pointer the highest bits are the same.
+ */
+static inline u64 it_queue_key(u64 domain, unsigned int cpu)
+{
+	return domain << 16 | cpu;
+}
 
 /**
  * struct it_parts - what a DMA mapping call did inside

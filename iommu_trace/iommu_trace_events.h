@@ -345,7 +345,8 @@ KSTALL_TRACE_EVENT(iommu_iotlb_sync,
  *
  * Arguments: duration_ns, 0, entries, reason, struct.
  * Parameter: iommu_fq_flush_min_ns.
- * Overhead: entry and return of each unmapping of a range and of each flush.
+ * Overhead: entry and return of each unmapping of a range and of each flush, and a look at each
+ * CPU's share of the queue.
  * Reach: 6.1 and later, devices in domains of type DMA-FQ. With strict mode (iommu.strict=1, and
  * what virtualization forces) and with iommu=pt there is no queue. On 7.2 mappings in two steps
  * that unmap without the queue are not counted.

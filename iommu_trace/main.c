@@ -24,7 +24,7 @@ struct kstall_inflight it_homes = {
 	.max_age_ns = 60 * MINUTE,
 };
 struct kstall_inflight it_queues = {
-	.name = "queues", .capacity = 4096, .rec_size = sizeof(struct it_queue),
+	.name = "queues", .capacity = 16384, .rec_size = sizeof(struct it_queue),
 	.max_age_ns = MINUTE,
 };
 struct kstall_own it_timers = KSTALL_OWN("timers", 64, 0, MINUTE);

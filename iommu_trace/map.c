@@ -36,7 +36,7 @@ bool it_part_enter(void *data, struct pt_regs *regs)
 bool it_unmap_part_enter(void *data, struct pt_regs *regs)
 {
 	const struct iommu_iotlb_gather *gather = (void *)regs_get_kernel_argument(regs, 3);
-	u64 domain = regs_get_kernel_argument(regs, 0);
+	u64 key = it_queue_key(regs_get_kernel_argument(regs, 0), smp_processor_id());
 	struct it_part_call *call = data;
 	struct kstall_slot slot;
 	struct it_queue *queue;
@@ -242,16 +242,18 @@ static __always_inline void it_call_end(struct it_map_call *call, int result, bo
 	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
 	struct kstall_dma_map e;
 	struct it_parts parts;
-	u32 segments;
 
 	it_parts_take(&parts);
 	if (!kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
 				duration_ns))
 		return;
 	if (call->op == IT_OP_SG && result > 0) {
-		segments = it_segments(call, result);
-		if (!map)
-			result = call->nents = segments;
+		u32 segments = it_segments(call, result);
+
+		if (!map) {
+			call->nents = segments;
+			result = segments;
+		}
 	}
 	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
 	e.call = call;

@@ -3,7 +3,7 @@
 # tier1: 6.12
 # timeout: 400
 . ./lib.sh
-plan 13
+plan 15
 
 e=iommu_fq_flush s=iommu_iotlb_sync u=dma_unmap_done
 mode DMA-FQ
@@ -35,6 +35,16 @@ t_eq "of the same time" "$(ev_get $s duration_ns "$edu")" "$(ev_get $e duration_
 t_eq "it takes time" "$(ev_n $e 'f["duration_ns"] == 0')" 0
 t_eq "the first had waited" "$(ev_n $e 'f["entries"] > 0 && f["waited_ns"] == 0')" 0
 t_eq "unmapping did not wait" "$(ev_n $u "$edu && f[\"sync_ns\"] > 0")" "$(ev_n $e 'f["reason"] == "full"')"
+
+# Each CPU has a queue of its own, which a flush empties, too. What is counted by CPU has to come out whole.
+taskset -cp 0 $$ >/dev/null
+maps single 4096 200
+taskset -cp 1 $$ >/dev/null
+echo single 8192 300 >$mock/do || bail "mock_dma: single"
+unmapped 500
+taskset -cp 0,1 $$ >/dev/null
+t_eq "two CPUs: entries" "$(ev_sum $e entries "$edu")" "$done"
+t_eq "two CPUs: bytes" "$(ev_sum $e bytes "$edu")" $((200 * 4096 + 300 * 8192 + (done - 500) * 4096))
 
 # no timer in between: the queue of a CPU holds 256
 maps single 4096 300 bh
