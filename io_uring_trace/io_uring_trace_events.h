@@ -484,7 +484,7 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
  * @pending_reqs: requests of all rings waiting for a worker, this one included
  *
  * Arguments: 0, user_data, pending_reqs, reason, struct.
- * Overhead: one tracepoint probe per punt; pending_reqs adds up all CPUs.
+ * Overhead: one tracepoint probe per punt; pending_reqs is counted by NUMA node.
  * Reach: requests submitted after enabling; of older ones reason may be before_issue.
  */
 KSTALL_TRACE_EVENT(io_uring_wq_punt,

@@ -8,13 +8,21 @@
 #include "io_uring_trace.h"
 #include "io_uring_trace_events.h"
 
-/* Requests on their way to a worker, counted where they go in and where they come out. */
-struct uring_wq_counts {
-	u64 punted;
-	u64 started;
-};
+/*
+ * Requests on their way to a worker, counted by the node where they go in and where they come out:
+ * each event adds them up, which for a counter a CPU would be hundreds of cache misses.
+ */
+static struct {
+	atomic64_t pending;
+} ____cacheline_aligned_in_smp uring_wq_nodes[8];
 
-static DEFINE_PER_CPU(struct uring_wq_counts, uring_wq_counts);
+static void uring_wq_count(s64 requests)
+{
+	unsigned int i = numa_node_id() % ARRAY_SIZE(uring_wq_nodes);
+
+	atomic64_add(requests, &uring_wq_nodes[i].pending);
+}
+
 static siphash_key_t uring_key __read_mostly;
 
 void uring_ring_init(void)
@@ -395,7 +403,7 @@ static void uring_wq_started(struct uring_req *rec, u64 now)
 		return;
 	rec->wq_ns += kstall_delta(now, rec->punt_ns);
 	rec->punt_ns = 0;
-	this_cpu_inc(uring_wq_counts.started);
+	uring_wq_count(-1);
 }
 
 /* int io_issue_sqe(struct io_kiocb *req, unsigned int issue_flags): each attempt to issue */
@@ -488,18 +496,20 @@ KSTALL_CHECK_PROBE(io_uring_poll_arm, uring_on_poll_arm);
  */
 void uring_wq_forget(void)
 {
-	int cpu;
+	unsigned int i;
 
-	for_each_possible_cpu(cpu)
-		per_cpu(uring_wq_counts, cpu) = (struct uring_wq_counts){};
+	for (i = 0; i < ARRAY_SIZE(uring_wq_nodes); i++)
+		atomic64_set(&uring_wq_nodes[i].pending, 0);
 }
 
 static u64 uring_wq_pending(void)
 {
-	u64 started = kstall_percpu_sum(&uring_wq_counts, started);
-	u64 punted = kstall_percpu_sum(&uring_wq_counts, punted);
+	s64 pending = 0;
+	unsigned int i;
 
-	return punted - min(punted, started);
+	for (i = 0; i < ARRAY_SIZE(uring_wq_nodes); i++)
+		pending += atomic64_read(&uring_wq_nodes[i].pending);
+	return max(pending, 0LL);
 }
 
 KSTALL_PROBE(uring_on_punt, URING_PUNT_PROTO, TP_ARGS(req, how))
@@ -530,7 +540,7 @@ KSTALL_PROBE(uring_on_punt, URING_PUNT_PROTO, TP_ARGS(req, how))
 		e.fd = rec->fd;
 		e.poll_armed = rec->poll_armed;
 		kstall_inflight_unlock(&slot);
-		this_cpu_inc(uring_wq_counts.punted);
+		uring_wq_count(1);
 	}
 	if (req->flags & REQ_F_FORCE_ASYNC)
 		reason = URING_PUNT_FORCE_ASYNC;
@@ -674,7 +684,7 @@ static bool uring_req_is_left(const struct kstall_node *node, u64 arg)
 		    req->submit_ns > gone->ring[i].ns)
 			continue;
 		if (req->punt_ns)
-			this_cpu_inc(uring_wq_counts.started);
+			uring_wq_count(-1);
 		return true;
 	}
 	return false;
