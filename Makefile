@@ -5,6 +5,7 @@
 KDIR	?= /lib/modules/$(shell uname -r)/build
 PREFIX	?= /usr/local
 bin	= $(DESTDIR)$(PREFIX)/bin
+lib	= $(DESTDIR)$(PREFIX)/lib/kstall
 share	= $(DESTDIR)$(PREFIX)/share
 units	= $(DESTDIR)$(PREFIX)/lib/systemd/system
 services = $(addprefix $(units)/,$(notdir $(wildcard packaging/systemd/*.service)))
@@ -25,7 +26,7 @@ by_clang = $(if $(LLVM)$(filter command environment,$(firstword $(origin CC))),,
 features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
-	install-kstall install-man uninstall clean deb rpm features check test test-all test-debug test-races \
+	install-kstall install-nccl install-man uninstall clean deb rpm features check test test-all test-debug test-races \
 	test-neighbours demo bench bench-report help
 
 modules:
@@ -80,7 +81,7 @@ else
 	@$(DEPMOD)
 endif
 	@echo 'kstall: installing the tools and making their manual pages (seconds)'
-	@$(MAKE) --no-print-directory install-scripts install-kstall
+	@$(MAKE) --no-print-directory install-scripts install-kstall install-nccl
 	@$(if $(INSTALL_MOD_PATH),echo 'kstall: installed below $(INSTALL_MOD_PATH)',cat scripts/next-steps)
 
 # What a person runs. kstall-io_uring_lat is kstall-tool, which finds io_uring_lat.bt
@@ -109,6 +110,11 @@ install-kstall:
 		install -D -m 644 -t $(units) packaging/systemd/*.service && \
 		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(services); }
 
+# NCCL's profiler plugin needs no library but the C library.
+install-nccl:
+	@$(MAKE) -s --no-print-directory -C kstall/nccl
+	@install -D -m 644 -t $(lib) kstall/nccl/libkstall-nccl.so
+
 install-man:
 	@man=$$(mktemp -d) && scripts/man-pages $$man && for f in $$man/*; do \
 		install -D -m 644 -t $(share)/man/man$${f##*.} $$f || exit; \
@@ -117,7 +123,7 @@ install-man:
 uninstall:
 	rm -f $(patsubst %,$(bin)/kstall-%,$(basename $(notdir $(TOOLS)))) \
 		$(bin)/kstall-doctor $(bin)/kstall
-	rm -rf $(share)/kstall
+	rm -rf $(share)/kstall $(lib)
 	rm -f $(share)/bash-completion/completions/kstall $(share)/man/man8/kstall.8 \
 		$(services)
 	rm -f $(share)/man/man7/kstall.7 $(share)/man/man8/kstall-*.8 \
@@ -139,12 +145,13 @@ clean:
 		-o -name Module.symvers \) -exec rm -f {} +
 	@find . -name .git -prune -o -type d -name impl -empty -exec rmdir {} +
 	@$(MAKE) -s -C kstall clean
+	@$(MAKE) -s -C kstall/nccl clean
 
 # kstall-dkms and kstall-tools, in dist/; needs debhelper and dh-sequence-dkms.
 deb:
 	@scripts/deb
 
-# kstall-dkms and kstall-tools for RHEL, Fedora and the like, in dist/; needs rpmbuild.
+# kstall-dkms, kstall-tools and kstall-nccl for RHEL, Fedora and the like, in dist/; needs rpmbuild.
 rpm:
 	@scripts/rpm
 

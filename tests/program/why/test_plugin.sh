@@ -9,7 +9,7 @@
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 marker=$work/marker
-plan 50
+plan 53
 
 # Addresses as gcc 12's thread sanitizer has them.
 here() { setarch -R "$@"; }
@@ -102,7 +102,13 @@ t_eq "names are whole, and an ID has no more than 47 characters" "$(lines | awk 
 abc:3:?:0 9 func=?
 ffffffffffffffff:1234567:Reduce:123456789012345 47 func=ReduceScatter"
 
-# --- where it goes ---
+# --- where it is ---
+says=$(sed -n 's/^.*NCCL_PROFILER_PLUGIN=\(\/[^ ]*\).*/\1/p' ../../../kstall/nccl/profiler.c)
+t_ok "make install-nccl" make -s -C ../../.. install-nccl DESTDIR="$work/node" PREFIX=/usr
+t_eq "... puts it where it says that it is" "$(cd "$work/node" && find . -type f)" ".$says"
+t_ok "... and NCCL can load it" env NCCL_PROFILER_PLUGIN="$work/node$says" KSTALL_MARKER=/dev/null ./nccl 6 1
+
+# --- where its lines go ---
 chmod 755 "$work"
 mkdir -m 700 "$work/root"
 : >"$work/root/marker"
