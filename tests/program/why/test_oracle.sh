@@ -41,22 +41,30 @@ for seed in $seeds; do
 	agrees "$seed" "$seed.dat" --every 10ms
 done
 
-# everybody's, of which some were there before; numbers that are used again; a process that waits for its GPU while it exits
+# threads that were there before; numbers that are used again; a process that waits for its GPU while it exits
 printf -v gpu '%q ' "$tests/modules/drm_sched/gpu" entity 2 1 run 20000 jobs 3 0
 old=$(</proc/sys/kernel/pid_max)
 at_exit eval "echo $old >/proc/sys/kernel/pid_max"
 python3 -c 'import time; time.sleep(1000)' &
-at_exit kill $!
-"$KSTALL" record -o all.dat 2>err &
+asleep=$!
+at_exit kill $asleep
+mkfifo go
+sh -c "read -r _ <go; $here/comings 4 $rounds && $gpu >/dev/null" &
+shell=$!
+at_exit eval "kill $shell 2>/dev/null"
+"$KSTALL" record -o before.dat -p "$asleep,$shell" 2>err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 is_begun || bail "record does not begin: $(cat err)"
 highest=$(cd /proc && printf '%s\n' [0-9]* | sort -n | tail -n 1)
 echo $((highest > 300 ? highest + 60 : 360)) >/proc/sys/kernel/pid_max
-sh -c "$here/comings 4 $rounds && $gpu >/dev/null"
+echo >go
+wait $shell
 kill -INT $kstall
 wait $kstall
-t_eq "all: recorded" "$? $(cat err)" "0 "
-has "all: a number is used again" all.dat 'task_newtask:'
-has "all: a thread sleeps while it exits" all.dat 'sched_process_exit: .*gpu'
-agrees all all.dat --step all
-agrees all all.dat --every 50ms
+t_eq "before: recorded" "$? $(cat err)" "0 "
+trace-cmd report -R -i before.dat 2>/dev/null >before.txt
+t_ok "before: a number is used again" grep -q . <(grep -oE 'task_newtask: +pid=[0-9]+' before.txt | sort | uniq -d)
+t_ok "before: a process sleeps while it exits" \
+	grep -qE 'sched_switch:.* prev_comm=gpu .*prev_state=2 ' <(sed -n '/sched_process_exit: .*comm=gpu /,$p' before.txt)
+agrees before before.dat --step all
+agrees before before.dat --every 50ms
