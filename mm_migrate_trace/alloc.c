@@ -62,18 +62,9 @@ void mm_name_caller(struct mm_caller *caller, unsigned long addr)
 	strscpy(caller->symbol, name, sizeof(caller->symbol));
 }
 
-/**
- * mm_find_caller() - who asked the page allocator, or for pages to be pinned
- * @caller: filled
- *
- * A driver, if one is on the stack; else the first that is not part of the allocator. Walks the
- * stack and looks up names, some microseconds: only for what is rare or has taken long. Any
- * context.
- */
-void mm_find_caller(struct mm_caller *caller)
+/* A driver, if one is on the stack; else the first that is not part of the allocator. */
+static void mm_name_stack(struct mm_caller *caller, const unsigned long *stack, unsigned int nr)
 {
-	unsigned long stack[MM_STACK];
-	unsigned int nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
@@ -93,6 +84,70 @@ void mm_find_caller(struct mm_caller *caller)
 			return;
 	}
 	*caller = (struct mm_caller){};
+}
+
+/*
+ * Names are searched for, in all of a module's; where memory is fragmented, the same few callers
+ * fail thousands of times a second. So each CPU knows the last of its tasks' for a second: not
+ * longer, as another module may come to be in the same place.
+ */
+struct mm_known {
+	u64 stack;
+	u64 named_ns;
+	struct mm_caller caller;
+};
+
+struct mm_known_callers {
+	struct mm_known known[8];
+};
+
+static struct mm_known_callers __percpu *mm_known;
+
+int mm_callers_init(void)
+{
+	mm_known = alloc_percpu(struct mm_known_callers);
+	return mm_known ? 0 : -ENOMEM;
+}
+
+void mm_callers_exit(void)
+{
+	free_percpu(mm_known);
+}
+
+static u64 mm_stack_hash(const unsigned long *stack, unsigned int nr)
+{
+	u64 hash = nr;
+
+	while (nr--)
+		hash = (hash ^ stack[nr]) * GOLDEN_RATIO_64;
+	return hash;
+}
+
+/**
+ * mm_find_caller() - who asked the page allocator, or for pages to be pinned
+ * @caller: filled
+ *
+ * Walks the stack, some microseconds, and looks up names: only for what is rare or has taken long.
+ * Any context, preemption disabled.
+ */
+void mm_find_caller(struct mm_caller *caller)
+{
+	unsigned long stack[MM_STACK];
+	unsigned int nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
+	u64 hash = mm_stack_hash(stack, nr), now = kstall_now();
+	struct mm_known *known;
+
+	if (!in_task()) {
+		mm_name_stack(caller, stack, nr);
+		return;
+	}
+	known = &this_cpu_ptr(mm_known)->known[hash >> 61];
+	if (known->stack != hash || now - known->named_ns >= NSEC_PER_SEC) {
+		mm_name_stack(&known->caller, stack, nr);
+		known->stack = hash;
+		known->named_ns = now;
+	}
+	*caller = known->caller;
 }
 
 /* ---- direct compaction ---- */
@@ -135,6 +190,7 @@ void mm_compact_return(void *data, struct pt_regs *regs)
 
 /* ---- allocations that fail ---- */
 
+#ifdef CONFIG_TRANSPARENT_HUGEPAGE
 /*
  * vm_fault_t do_huge_pmd_anonymous_page(struct vm_fault *vmf): a fault where a huge page is wanted;
  * VM_FAULT_FALLBACK: it gets small ones. What does not fit into the VMA does so at once.
@@ -183,7 +239,6 @@ void mm_thp_return(void *data, struct pt_regs *regs)
 			      mm_thp_cause(call, &frame), &f);
 }
 
-#ifdef CONFIG_TRANSPARENT_HUGEPAGE
 /*
  * A fault tries its own node first; if it may wait, that is not its last attempt: see
  * alloc_pages_mpol(), before 6.7 vma_alloc_folio(). Return: false if no such fault is under way.
@@ -204,6 +259,12 @@ static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
 	}
 	return ours;
 }
+#else
+static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
+{
+	return false;
+}
+#endif
 
 static bool mm_is_page_failure(const char *fmt)
 {
@@ -211,12 +272,6 @@ static bool mm_is_page_failure(const char *fmt)
 
 	return !strncmp(fmt, text, sizeof(text) - 1);
 }
-#else
-static bool mm_thp_failed(unsigned long sp, unsigned int order, gfp_t gfp)
-{
-	return false;
-}
-#endif
 
 /*
  * void warn_alloc(gfp_t gfp_mask, nodemask_t *nodemask, const char *fmt, ...): an allocation has

@@ -231,12 +231,17 @@ static int __init mm_migrate_trace_init(void)
 	mm_quiet_waits = alloc_percpu(struct kstall_count);
 	if (!mm_too_deep || !mm_quiet_waits)
 		goto err;
+	ret = mm_callers_init();
+	if (ret)
+		goto err;
 	kstall.update = mm_update;
 	ret = kstall_init();
 	if (ret)
-		goto err;
+		goto err_callers;
 	return 0;
 
+err_callers:
+	mm_callers_exit();
 err:
 	free_percpu(mm_quiet_waits);
 	free_percpu(mm_too_deep);
@@ -246,6 +251,7 @@ err:
 static void __exit mm_migrate_trace_exit(void)
 {
 	kstall_exit();
+	mm_callers_exit();
 	free_percpu(mm_quiet_waits);
 	free_percpu(mm_too_deep);
 }

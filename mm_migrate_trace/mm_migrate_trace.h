@@ -299,6 +299,8 @@ void mm_thp_return(void *data, struct pt_regs *regs);
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
 void mm_name_caller(struct mm_caller *caller, unsigned long addr);
 void mm_find_caller(struct mm_caller *caller);
+int mm_callers_init(void);
+void mm_callers_exit(void);
 
 /* device.c */
 bool mm_vma_setup_enter(void *data, struct pt_regs *regs);

@@ -610,7 +610,8 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * Arguments: duration_ns, address, order, cause, struct.
  * Parameter: mm_thp_fallback_min_ns; if it is not 0, only faults remain.
  * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the
- * stack an allocation that fails. Nothing one that succeeds.
+ * stack an allocation that fails, whose caller is named once a second and CPU. Nothing one that
+ * succeeds.
  * Reach: 6.1 and later. Allocations of one page that fail are not told, nor those that do not try
  * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to
  * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc. RT kernels have no huge

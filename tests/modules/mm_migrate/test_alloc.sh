@@ -2,7 +2,7 @@
 # description: a fault or a driver that does not get a large piece of memory, or waits for compaction, is told as often as the kernel counts it
 # tier1: 6.12
 . ./lib.sh
-plan 22
+plan 23
 
 fallback=mm_thp_fallback stall=mm_compaction_stall
 thp=/sys/kernel/mm/transparent_hugepage
@@ -47,12 +47,21 @@ t_eq "which order, and how long it took" "$(ev_n $fallback "$faults && f[\"order
 t_eq "at different addresses" "$(ev_get $fallback address "$faults" | sort -u | wc -l)" "$alloc"
 t_eq "with the flags of the allocation" "$(ev_n $fallback "$faults && f[\"gfp_flags\"] ~ /GFP_TRANSHUGE_LIGHT|__GFP_/")" "$alloc"
 
+# A name in a module is searched for in all of its names.
+lookups=$TRACEFS/instances/lookups-$$
+mkdir "$lookups" || bail "no second instance"
+at_exit rmdir "$lookups"
+echo module_address_lookup >"$lookups/set_ftrace_filter"
+echo function >"$lookups/current_tracer"
 mm alloc 9 20 0
+named=$(grep -c "^ *mm-.*module_address_lookup" "$lookups/trace")
+echo nop >"$lookups/current_tracer"
 n=$(grep -oP 'fallbacks=\K\d+' "$work/out")
 driver="f[\"asked\"] == \"driver\" && f[\"order\"] == 9 && f[\"tgid\"] == $(said pid)"
 t_range "a driver falls back" "$n" 1 20
 t_eq "as often as it says" "$(ev_n $fallback "$driver && f[\"order\"] == 9 && f[\"cause\"] == \"alloc\"")" "$n"
 t_eq "which driver" "$(ev_get $fallback caller "$driver" | sort -u) $(ev_get $fallback caller_module "$driver" | sort -u)" "mock_alloc_piece mock_mm"
+t_range "named once, not $n times" "$named" 1 $((n / 2))
 t_eq "no fault: no address, no duration" "$(ev_n $fallback "$driver && f[\"address\"] == \"0x0\" && f[\"duration_ns\"] == 0")" "$n"
 # for these pieces; the driver's own list of them may be as much as order 8
 t_eq "nobody waited for compaction" "$(ev_n $stall 'f["order"] == 9')" 0
