@@ -16,6 +16,7 @@ static bool aer_call_begin(struct aer_call *call, struct pt_regs *regs, u8 step)
 	call->pdev = (struct pci_dev *)regs_get_kernel_argument(regs, 0);
 	call->result = (void *)regs_get_kernel_argument(regs, 1);
 	call->start_ns = kstall_now();
+	call->reason = 0;
 	call->step = step;
 	return true;
 }

@@ -214,6 +214,7 @@ struct iq_create_call {
 /* ib_destroy_qp_user() */
 struct iq_destroy_call {
 	u64 key;
+	u64 begin_ns;
 };
 
 /* rxe_cq_post(), cq_err_event_notifier() of mlx5_core */

@@ -211,16 +211,25 @@ bool iq_destroyed_qp_enter(void *data, struct pt_regs *regs)
 	struct iq_destroy_call *call = data;
 
 	call->key = iq_key(qp->device, qp->qp_num);
+	call->begin_ns = kstall_now();
 	return true;
 }
 
-/* Once more: a sweep may have held the queue pair when it began, and have put its record back. */
+/*
+ * Once more: a sweep may have held the queue pair when it began, and have put its record back. But
+ * its number may be another one's by now, which has been initialised since.
+ */
 void iq_destroyed_qp_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_destroy_call *call = data;
-	struct iq_qp rec;
+	struct kstall_slot slot;
 
-	kstall_inflight_take(&iq_qps, call->key, &rec);
+	if (!kstall_inflight_find(&iq_qps, call->key, &slot))
+		return;
+	if (((struct iq_qp *)slot.rec)->dead_ns < call->begin_ns)
+		kstall_inflight_erase(&iq_qps, call->key, &slot);
+	else
+		kstall_inflight_unlock(&slot);
 }
 
 /* ---- events ---- */

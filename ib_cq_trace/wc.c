@@ -100,25 +100,25 @@ static void iq_emit_wc(const struct iq_flushed *f, const struct iq_qp *qp, u64 l
 static void iq_failed(const struct iq_failed *e)
 {
 	u64 now = kstall_now();
-	struct iq_flushed f;
+	u64 key = iq_key(e->cq->device, e->qp_num);
+	struct iq_flushed f = {
+		.folded = { .count = 1, .first_ns = now, .last_ns = now },
+	};
 	struct kstall_slot slot;
 	struct iq_qp qp;
 	bool first;
 
-	iq_flushed_fill(&f, e);
-	first = iq_take_down(f.key, e->status, now, &qp);
-	f.folded = (struct kstall_folded){ .count = 1, .first_ns = now, .last_ns = now };
-	if (e->status == IB_WC_WR_FLUSH_ERR &&
-	    kstall_fold_hit(&iq_flushes, f.key, now, &slot)) {
+	first = iq_take_down(key, e->status, now, &qp);
+	if (e->status == IB_WC_WR_FLUSH_ERR && kstall_fold_hit(&iq_flushes, key, now, &slot)) {
 		struct iq_flushed *rec = slot.rec;
 
-		if (rec->folded.count == 1) {
-			f.folded = rec->folded;
-			*rec = f;
-		}
+		/* The others of a storm are counted, no more: thousands come in one softirq. */
+		if (rec->folded.count == 1)
+			iq_flushed_fill(rec, e);
 		kstall_inflight_unlock(&slot);
 		return;
 	}
+	iq_flushed_fill(&f, e);
 	iq_emit_wc(&f, &qp, e->latency_ns, e->status, e->opcode, first);
 }
 
@@ -374,6 +374,14 @@ static bool iq_completed(struct ib_cq *cq, const struct ib_wc *wc, u64 now, stru
 	return true;
 }
 
+/* Of a queue pair that was destroyed without being drained nothing may be left. */
+static bool iq_was_followed(const struct ib_qp *qp)
+{
+	struct ib_qp copy;
+
+	return qp && !copy_from_kernel_nofault(&copy, qp, sizeof(copy)) && iq_is_followed(&copy);
+}
+
 static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 {
 	struct iq_failed e = {
@@ -385,12 +393,10 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 	/* It may have the id of a send. A failed one does not say what it was. */
 	if (good && wc->opcode & IB_WC_RECV)
 		return;
-	if (!iq_completed(cq, wc, now, &e) && good && wc->qp &&
-	    iq_is_followed(wc->qp))
+	if (!iq_completed(cq, wc, now, &e) && good && iq_was_followed(wc->qp))
 		kstall_inflight_unmatched(&iq_posts);
 	if (good || !trace_ib_wc_error_enabled())
 		return;
-	/* Of a queue pair that was destroyed without being drained nothing may be left. */
 	if (get_kernel_nofault(e.qp_num, &wc->qp->qp_num))
 		e.qp_num = 0;
 	/*

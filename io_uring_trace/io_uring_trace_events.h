@@ -233,8 +233,9 @@ struct kstall_writeback {
  * The kernel cannot see a failed io_uring_get_sqe() of user space. What it sees:
  * sqpoll_wait, a submitter slept in io_uring_enter(IORING_ENTER_SQ_WAIT) until the SQPOLL
  * thread made room; short_submit, the kernel took fewer entries than it was given
- * (an entry failed and IORING_SETUP_SUBMIT_ALL is not set); dropped_sqe, entries with an index
- * out of range; no_memory, no request could be allocated and io_uring_enter() gave -EAGAIN.
+ * (an entry failed and IORING_SETUP_SUBMIT_ALL is not set, or memory for requests ran out on the
+ * way); dropped_sqe, entries with an index out of range; no_memory, not one request could be
+ * allocated and io_uring_enter() gave -EAGAIN.
  *
  * @dev: empty
  * @ring: stable id of the ring, a hash
