@@ -24,10 +24,11 @@ volatile sig_atomic_t ks_interrupted;
 
 /* What is left of it when the program ends early: events that nobody reads would slow the node. */
 static struct ks_session *unended;
+static pid_t owner;	/* its children leave it alone */
 
 static void end_at_exit(void)
 {
-	if (unended) {
+	if (unended && getpid() == owner) {
 		ks_guard_close_others();
 		ks_session_end(unended);
 	}
@@ -369,6 +370,7 @@ void ks_session_prepare(struct ks_session *s, const struct ks_target *target, in
 	ks_guard_begin(s->id);
 	ks_group_name(s->group, s->id);
 	unended = s;
+	owner = getpid();
 	atexit(end_at_exit);
 	ks_buffers_make(s, target->buffer_kib);
 	ks_probes_add(s->group, target);

@@ -3,7 +3,7 @@
 # tier1: 6.12
 # once: the disk is asked by the same code on each kernel
 . ./lib.sh
-plan 9
+plan 11
 
 mkdir "$work/disk"
 mount -t tmpfs -o size=64k disk "$work/disk" || bail "no tmpfs"
@@ -30,3 +30,20 @@ mount -o remount,size=64m "$work/disk"
 t_eq "room: started again without a word" "$(recorder start 2>&1)" ""
 t_eq "room: no copies are missed" "$(recorder status | grep -c '^no copies')" 0
 t_eq "room: the copy has what was recorded before" "$(events "$(recorder snapshot)")" 1
+
+# --- kstall why --snapshot ---
+
+mkdir -p /etc/kstall
+cp "$work/conf" /etc/kstall/recorder.conf
+at_exit rm -f /etc/kstall/recorder.conf
+cat /dev/zero >"$work/disk/rest" 2>/dev/null
+cat >"$work/train" <<'END2'
+step() { echo "kstall step $1 begin" >&3; sleep "$2"; echo "kstall step $1 end" >&3; }
+exec 3>"$KSTALL_MARKER"
+for i in 1 2 3 4 5 6 7; do step $i 0.1; done
+step 8 3
+step 9 0.1
+END2
+"$KSTALL" why --step marker --snapshot 10 --json -- bash "$work/train" >"$work/why" 2>"$work/why.err"
+t_eq "why --snapshot: a copy that fails ends nothing" "$? $(grep -c '"kind": "step"' "$work/why")" "0 9"
+t_eq "... and it is said" "$(sed 's,/[^:]*: ,,' "$work/why.err")" "kstall: No space left on device"
