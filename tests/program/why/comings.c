@@ -160,11 +160,21 @@ static void something(unsigned int *seed)
 	unsigned int us = draw(seed, 3000);
 
 	switch (draw(seed, 5)) {
-	case 0: spin(us); break;
-	case 1: usleep(us); break;
-	case 2: locked(us); break;
-	case 3: exchange(); break;
-	case 4: sched_yield(); break;
+	case 0:
+		spin(us);
+		break;
+	case 1:
+		usleep(us);
+		break;
+	case 2:
+		locked(us);
+		break;
+	case 3:
+		exchange();
+		break;
+	case 4:
+		sched_yield();
+		break;
 	}
 }
 
