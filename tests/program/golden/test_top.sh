@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-"$KSTALL" --help | grep -q '^  top ' || skip_all "kstall is built without top: libcurl and json-c are missing"
+! "$KSTALL" top --fleet http://127.0.0.1:1 2>&1 | grep -q 'was built without' || skip_all "kstall is built without top: libcurl and json-c are missing"
 plan 4
 
 python3 "$here/prometheus.py" port &
