@@ -9,6 +9,7 @@ from scrape to scrape by as much; clocks of scrapes are apart by up to 10 s. Som
 """
 
 import random
+import re
 import subprocess
 import sys
 
@@ -21,9 +22,9 @@ SCRAPE, SAMPLES = 30, 41	# twenty minutes
 
 
 def layers():
-    """Those that have time in them: all but pcie, as the program has them"""
+    """Those that have time in them, as the program has them: not pcie and xid"""
     page = subprocess.run([metrics_test, "/nonexistent"], capture_output=True, text=True, check=True).stdout
-    return [l.split('"')[1] for l in page.splitlines() if l.startswith("kstall_reach{") and '"pcie"' not in l]
+    return [l.split('"')[1] for l in page.splitlines() if l.startswith("kstall_reach{") and not {'"pcie"', '"xid"'} & set(re.findall('"[a-z_]*"', l))]
 
 
 LAYERS = layers()

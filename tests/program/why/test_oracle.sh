@@ -2,7 +2,7 @@
 # description: a step's states are right to the nanosecond: another program works them out from what trace-cmd prints
 # timeout: 900
 # requires: python3 trace-cmd
-# tier1: 6.1 6.12 7.2
+# tier1: 6.12
 
 . ../../events.sh
 KSTALL=$PWD/../../../kstall/kstall
