@@ -201,6 +201,12 @@ static void check(const struct ks_step *s)
 		       (unsigned long long)(s->end - s->begin));
 }
 
+/* It was seen before the recorder said which threads are recorded. */
+static bool is_of_another_job(const struct ks_engine *e, const struct ks_thread *t)
+{
+	return e->has_tasks && !t->recorded && !t->born;
+}
+
 static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)
 {
 	t->ended = s->next_ended;
@@ -210,7 +216,10 @@ static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s
 	t->given = max_u64(t->given, s->end);
 	remove_step(e, s);
 	check(s);
-	e->step_done(e, s);
+	if (is_of_another_job(e, t))
+		ks_step_free(s);
+	else
+		e->step_done(e, s);
 }
 
 static void end_due(struct ks_engine *e, struct ks_thread *t, u64 at)
