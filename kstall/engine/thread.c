@@ -177,13 +177,13 @@ static void was(struct ks_thread *t, enum ks_state before, enum ks_state state)
 		t->seg[i].what.state = state;
 }
 
-/* Does another thread of this process live? Then an exec may have given its number to that one. */
+/* Does another thread of this process live, and may it have got its number by exec? */
 static bool has_other_threads(const struct ks_engine *e, const struct ks_thread *t)
 {
 	const struct ks_thread *o;
 
 	ks_for_each_thread(e, o) {
-		if (o != t && o->tgid == t->tid && o->in_job && !o->gone)
+		if (o != t && o->tgid == t->tid && o->in_job && !o->gone && o->syscall != KS_EXITING)
 			return true;
 	}
 	return false;
@@ -215,6 +215,7 @@ static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
 		return;
 	if (t->tid == t->tgid && has_other_threads(e, t)) {
 		t->gone = false;
+		ks_thread_enter(e, t, ts, KS_ON_CPU);
 		return;
 	}
 	begin_anew(e, t, ts);

@@ -17,12 +17,20 @@ LINE = re.compile(r"\s*(?:[\w.-]+:\s+)?(?P<comm>.*?)-(?P<pid>\d+)\s+\[(?P<cpu>\d
 TASK = re.compile(r'kstall task (\d+) \d+ (\S) ')
 DEAD, ASLEEP = 0x30, 0xff  # EXIT_DEAD | EXIT_ZOMBIE; the bits above are marks of preemption
 SCHED = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_exec", "task_newtask")
-WRITTEN = SCHED + ("sched_process_exit", "sys_enter", "sys_exit", "step", "print")  # by the thread that is on the CPU
+# By the thread that is on the CPU; of locks those that may be slept for
+WRITTEN = re.compile("|".join(SCHED) + "|sched_process_exit|sys_enter|sys_exit|step|print|contention_begin|mm_.*|folio_wait_writeback|"
+                     "balance_dirty_pages")
+SPIN, MUTEX = 1, 32
+CLONE_THREAD = 0x10000
 STATES = ("on_cpu", "cpu_wait", "blocked", "absent", "unknown")
 
 
 def number(args, key):
     return int(re.search(rf"\b{key}=(0x[0-9a-f]+|-?\d+)", args)[1], 0)
+
+
+def flags(args, key):
+    return int(re.search(rf"\b{key}=(0x)?([0-9a-f]+)", args)[2], 16)
 
 
 def read(recording):
@@ -41,28 +49,32 @@ def read(recording):
 
 class Thread:
     def __init__(self, begin):
-        self.pieces = [[begin, "unknown"]]  # since when it is in which state
+        self.pieces = [[begin, "unknown", True]]  # since when it is in which state, and whether it is a process's main thread
+        self.main = True
 
     @property
     def state(self):
         return self.pieces[-1][1]
 
     def enter(self, ns, state):
-        self.pieces.append([ns, state])
+        self.pieces.append([ns, state, self.main])
 
     def runs(self, ns):
         """Its first event shows that it has run until now; another without a switch before, that it has run for some time."""
         if self.state == "unknown":
             self.pieces[-1][1] = "on_cpu"
+        elif self.state == "absent":  # it has been given the number of the main thread, and will exec
+            self.enter(ns, "on_cpu")
         elif self.state in ("cpu_wait", "blocked"):
             self.pieces[-1][1] = "unknown"
             self.enter(ns, "on_cpu")
 
-    def between(self, begin, end):
+    def between(self, begin, end, processes):
+        """@processes: its time as any other thread is not asked for."""
         times = collections.Counter()
-        ends = [since for since, _ in self.pieces[1:]] + [end]
-        for (since, state), until in zip(self.pieces, ends):
-            times[state] += max(0, min(until, end) - max(since, begin))
+        ends = [piece[0] for piece in self.pieces[1:]] + [end]
+        for (since, state, main), until in zip(self.pieces, ends):
+            times[state if main or not processes else "absent"] += max(0, min(until, end) - max(since, begin))
         return times
 
 
@@ -91,6 +103,7 @@ class Oracle:
         thread = self.thread(number(args, "pid"))
         if thread.state == "unknown":
             thread.pieces[-1][1] = "absent"
+        thread.main = not flags(args, "clone_flags") & CLONE_THREAD
         thread.enter(ns, "cpu_wait")
 
     def sched_process_exec(self, ns, _, args):
@@ -108,10 +121,18 @@ class Oracle:
     def feed(self, ns, pid, name, args):
         if "kstall task" in args:
             self.note(args)
-        if pid and name in WRITTEN:
+        if pid and WRITTEN.fullmatch(name) and not (name == "contention_begin" and flags(args, "flags") & (SPIN | MUTEX) == SPIN):
             self.thread(pid).runs(ns)
         if name in SCHED:
             getattr(self, name)(ns, pid, args)
+
+
+def by_time(steps):
+    """Those of one number and time: several processes had the number one after the other."""
+    found = collections.defaultdict(list)
+    for step in steps:
+        found[step["tid"], step["begin_ns"], step["end_ns"]].append(step)
+    return found
 
 
 def main():
@@ -122,15 +143,16 @@ def main():
     for event in read(recording):
         oracle.feed(*event)
     wrong, total = 0, collections.Counter()
-    for step in answer["steps"]:
+    for key, steps in by_time(answer["steps"]).items():
         said = collections.Counter()
-        for part in step["parts"]:
+        for part in (p for step in steps for p in step["parts"]):
             said["cpu_wait" if part["state"] == "quota" else part["state"]] += part["ns"]
-        right = oracle.thread(step["tid"]).between(step["begin_ns"], step["end_ns"])
+        said["absent"] -= (len(steps) - 1) * (key[2] - key[1])  # one step a process: each lacks the time of the others
+        right = oracle.thread(key[0]).between(*key[1:], answer["steps_by"] != "marker")
         total += right
-        if not step["exact"] or any(said[s] != right[s] for s in STATES):
+        if not all(step["exact"] for step in steps) or any(said[s] != right[s] for s in STATES):
             wrong += 1
-            print(f"# step {step['id']} of {step['comm']}/{step['tid']}, exact: {step['exact']}:", file=sys.stderr)
+            print(f"# {len(steps)} steps of {steps[0]['comm']}/{key[0]}, the first is {steps[0]['id']}:", file=sys.stderr)
             print("#", {s: (said[s], right[s]) for s in STATES if said[s] != right[s]}, "(kstall, oracle)", file=sys.stderr)
     print(len(answer["steps"]), "steps of", len({s["tid"] for s in answer["steps"]}), "threads,",
           ", ".join(f"{s} {total[s]} ns" for s in STATES if total[s]), f"lost {answer['cost']['lost']}")
