@@ -51,13 +51,18 @@ static void help_option(FILE *out, const struct ks_option *opt)
 	wrap(out, at, text);
 }
 
+/* "status" of "recorder status" */
+static const char *last_word(const char *name)
+{
+	const char *blank = strrchr(name, ' ');
+
+	return blank ? blank + 1 : name;
+}
+
 static void help_commands(FILE *out, const struct ks_command *list)
 {
-	for (const struct ks_command *c = list; c->name; c++) {
-		const char *last = strrchr(c->name, ' ');
-
-		fprintf(out, "  %-12s %s\n", last ? last + 1 : c->name, c->what);
-	}
+	for (const struct ks_command *c = list; c->name; c++)
+		fprintf(out, "  %-12s %s\n", last_word(c->name), c->what);
 }
 
 void ks_help(FILE *out, const struct ks_command *c)
@@ -85,11 +90,8 @@ void ks_print_words(const struct ks_command *c)
 {
 	const struct ks_command *list = c ? c->sub : ks_commands;
 
-	for (; list && list->name; list++) {
-		const char *last = strrchr(list->name, ' ');
-
-		puts(last ? last + 1 : list->name);
-	}
+	for (; list && list->name; list++)
+		puts(last_word(list->name));
 	if (!c || c->sub)
 		return;
 	for (const struct ks_option *opt = ks_option_table; opt->name; opt++) {
