@@ -21,8 +21,8 @@
 
 struct cpu {
 	struct tracefs_cpu *t;
-	u8 *last;		/* page that the full disk had no room for */
-	u64 left_out;		/* pages before that */
+	u8 *first, *last;	/* pages that the full disk had no room for */
+	u64 left_out;		/* pages between them */
 };
 
 struct recording {
@@ -61,13 +61,13 @@ static int temporary(const char *output)
 	return fd;
 }
 
-/* What a full disk must still have room for: the formats and tables, and of each CPU one page, twice. */
+/* What a full disk must still have room for: the formats and tables, and of each CPU two pages, twice. */
 static void reserve_room(struct recording *r)
 {
 	int err;
 
 	r->reserve = temporary(r->output);
-	err = posix_fallocate(r->reserve, 0, (4 << 20) + (off_t)r->s.cpus * KS_BUFFERS * 3 * PAGE);
+	err = posix_fallocate(r->reserve, 0, (4 << 20) + (off_t)r->s.cpus * KS_BUFFERS * 5 * PAGE);
 	if (err)
 		ks_die("%s: %s", r->output, strerror(err));
 }
@@ -96,17 +96,35 @@ static void close_cpus(struct recording *r)
 	}
 }
 
-/* Of the pages that there is no room for only the last is kept: it says that others are missing. */
+/*
+ * Of the pages that there is no room for the first and the last are kept. The last says that events are missing
+ * since the one before it; without the first, that may be since the recording began, on a CPU with few events.
+ */
 static void leave_out(struct cpu *cpu, const u8 *buf, size_t n)
 {
-	if (!n)
+	for (const u8 *page = buf; page < buf + n; page += PAGE) {
+		if (!cpu->first) {
+			cpu->first = ks_alloc(PAGE);
+			memcpy(cpu->first, page, PAGE);
+			continue;
+		}
+		if (cpu->last)
+			cpu->left_out++;
+		else
+			cpu->last = ks_alloc(PAGE);
+		memcpy(cpu->last, page, PAGE);
+	}
+}
+
+/* Events that come now would only be left out. */
+static void end_here(struct recording *r)
+{
+	if (r->full)
 		return;
-	if (!cpu->last)
-		cpu->last = ks_alloc(PAGE);
-	else
-		cpu->left_out++;
-	cpu->left_out += n / PAGE - 1;
-	memcpy(cpu->last, buf + n - PAGE, PAGE);
+	r->full = true;
+	ks_warn("%s: %s: the recording ends here", r->output, strerror(errno));
+	for (int b = 0; b < KS_BUFFERS; b++)
+		tracefs_trace_off(r->s.buffer[b]);
 }
 
 /* Returns how much of it there is room for, in whole pages. */
@@ -123,9 +141,7 @@ static size_t put(struct recording *r, struct ks_dat_cpu *pages, const u8 *buf, 
 		}
 		if (errno != ENOSPC && errno != EDQUOT)
 			ks_die("%s: %s", r->output, strerror(errno));
-		if (!r->full)
-			ks_warn("%s: %s: the recording ends here", r->output, strerror(errno));
-		r->full = true;
+		end_here(r);
 		done -= done % PAGE;
 		break;
 	}
@@ -171,7 +187,13 @@ static u64 drain(struct recording *r, take_fn take)
 	return bytes;
 }
 
-/* The last page that each CPU had when the disk was full, or steps would be called exact that lack it. */
+static void put_page(struct recording *r, struct ks_dat_cpu *pages, const u8 *page)
+{
+	if (page && put(r, pages, page, PAGE) != PAGE)
+		ks_die("%s: %s", r->output, strerror(errno));
+}
+
+/* The pages that each CPU had when the disk was full, or steps that lack events would be called exact. */
 static void put_last(struct recording *r)
 {
 	close(r->reserve);
@@ -179,12 +201,10 @@ static void put_last(struct recording *r)
 		for (int c = 0; c < r->s.cpus; c++) {
 			struct cpu *cpu = &r->cpu[b][c];
 
-			if (!cpu->last)
-				continue;
 			if (cpu->left_out)
 				((u64 *)cpu->last)[1] |= MISSED;
-			if (put(r, &r->pages[b][c], cpu->last, PAGE) != PAGE)
-				ks_die("%s: %s", r->output, strerror(errno));
+			put_page(r, &r->pages[b][c], cpu->first);
+			put_page(r, &r->pages[b][c], cpu->last);
 		}
 	}
 }

@@ -3,6 +3,7 @@
  * LD_PRELOAD for kstall: what does not happen on a test's machine. KS_FAIL="NAME ERRNO": enabling the event
  * NAME, appending to the file NAME of tracefs, or the call NAME (pwrite) fails. KS_CPUS, KS_PAGES: so many CPUs
  * are online, so many pages of memory there are. KS_LOG: a file that gets a line "NAME" for each append.
+ * KS_FULL: a command that runs before a write to a full disk returns.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -56,10 +57,15 @@ int tracefs_instance_file_append(struct tracefs_instance *in, const char *file, 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 {
 	__typeof__(pwrite) *real = dlsym(RTLD_NEXT, __func__);
+	const char *meanwhile = getenv("KS_FULL");
+	ssize_t w;
 
 	if (fails("pwrite"))
 		return -1;
-	return real(fd, buf, n, at);
+	w = real(fd, buf, n, at);
+	if (w < 0 && errno == ENOSPC && meanwhile)
+		errno = system(meanwhile) ? EIO : ENOSPC;
+	return w;
 }
 
 long sysconf(int name)
