@@ -387,6 +387,12 @@ void ks_steps_join(struct ks_engine *e, struct ks_thread *t)
 	step_begin(e, t, "window", id, e->window);
 }
 
+/* A thread of another process may have got the number of one that has ended. */
+static bool is_process(const struct ks_thread *t)
+{
+	return t->in_job && !t->gone && t->tid == t->tgid;
+}
+
 /* The next window of every process that has not ended. */
 static void next_window(struct ks_engine *e)
 {
@@ -398,7 +404,7 @@ static void next_window(struct ks_engine *e)
 	while ((t = *p)) {
 		if (t->open)
 			step_end(e, t->open, e->window);
-		if (t->in_job && !t->gone) {
+		if (is_process(t)) {
 			step_begin(e, t, "window", id, e->window);
 			p = &t->next_main;
 			continue;

@@ -14,7 +14,7 @@ import sys
 
 LINE = re.compile(r"\s*(?:[\w.-]+:\s+)?(?P<comm>.*?)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\]\S*\s+(?:\S+\s+)?(?P<s>\d+)\.(?P<ns>\d{9}):\s+"
                   r"(?P<name>\w+):\s*(?P<args>.*)$")
-TASK = re.compile(r'kstall task (\d+) \d+ (\S) ')
+TASK = re.compile(r'kstall task (\d+) (\d+) (\S) ')
 DEAD, ASLEEP = 0x30, 0xff  # EXIT_DEAD | EXIT_ZOMBIE; the bits above are marks of preemption
 SCHED = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_exec", "task_newtask")
 # By the thread that is on the CPU; of locks those that may be slept for
@@ -48,16 +48,25 @@ def read(recording):
 
 
 class Thread:
-    def __init__(self, begin):
-        self.pieces = [[begin, "unknown", True]]  # since when it is in which state, and whether it is a process's main thread
-        self.main = True
+    """Of one number, which several threads may have one after the other."""
+
+    def __init__(self, pid, begin):
+        self.process = pid
+        self.lives = [(begin, True)]  # since when, and whether it is a process's main thread
+        self.pieces = [[begin, "unknown"]]  # since when it is in which state
 
     @property
     def state(self):
         return self.pieces[-1][1]
 
     def enter(self, ns, state):
-        self.pieces.append([ns, state, self.main])
+        self.pieces.append([ns, state])
+
+    def is_born(self, ns, main):
+        if self.state == "unknown":
+            self.pieces[-1][1] = "absent"
+        self.lives.append((ns, main))
+        self.enter(ns, "cpu_wait")
 
     def runs(self, ns):
         """Its first event shows that it has run until now; another without a switch before, that it has run for some time."""
@@ -69,12 +78,18 @@ class Thread:
             self.pieces[-1][1] = "unknown"
             self.enter(ns, "on_cpu")
 
+    def life(self, end, processes):
+        """From when until when the last one lived that had begun before @end; @processes: other threads are not asked for."""
+        last = max(i for i, (since, main) in enumerate(self.lives) if i == 0 or since < end and (main or not processes))
+        return self.lives[last][0], self.lives[last + 1][0] if last + 1 < len(self.lives) else end
+
     def between(self, begin, end, processes):
-        """@processes: its time as any other thread is not asked for."""
         times = collections.Counter()
-        ends = [piece[0] for piece in self.pieces[1:]] + [end]
-        for (since, state, main), until in zip(self.pieces, ends):
-            times[state if main or not processes else "absent"] += max(0, min(until, end) - max(since, begin))
+        born, died = self.life(end, processes)
+        ends = [since for since, _ in self.pieces[1:]] + [end]
+        for (since, state), until in zip(self.pieces, ends):
+            times[state] += max(0, min(until, end, died) - max(since, begin, born))
+        times["absent"] += end - begin - sum(times.values())
         return times
 
 
@@ -84,13 +99,25 @@ class Oracle:
         self.threads = {}
 
     def thread(self, pid):
-        return self.threads.setdefault(pid, Thread(self.begin))
+        return self.threads.setdefault(pid, Thread(pid, self.begin))
+
+    def is_anothers(self, pid):
+        """A process keeps its number until its last thread has gone. After that it is somebody's whose coming was not recorded."""
+        thread = self.thread(pid)
+        return thread.state == "absent" and not any(
+            other.process == pid and other.state != "absent" for other in self.threads.values())
+
+    def runs(self, ns, pid):
+        if not self.is_anothers(pid):
+            self.thread(pid).runs(ns)
 
     def sched_switch(self, ns, _, args):
-        prev, state = self.thread(number(args, "prev_pid")), number(args, "prev_state")
-        prev.runs(ns)
-        prev.enter(ns, "absent" if state & DEAD else "blocked" if state & ASLEEP else "cpu_wait")
-        self.thread(number(args, "next_pid")).enter(ns, "on_cpu")
+        prev, state, follows = number(args, "prev_pid"), number(args, "prev_state"), number(args, "next_pid")
+        if not self.is_anothers(prev):
+            self.thread(prev).runs(ns)
+            self.thread(prev).enter(ns, "absent" if state & DEAD else "blocked" if state & ASLEEP else "cpu_wait")
+        if not self.is_anothers(follows):
+            self.thread(follows).enter(ns, "on_cpu")
 
     def sched_waking(self, ns, _, args):
         thread = self.thread(number(args, "pid"))
@@ -99,12 +126,10 @@ class Oracle:
 
     sched_wakeup = sched_wakeup_new = sched_waking
 
-    def task_newtask(self, ns, _, args):
-        thread = self.thread(number(args, "pid"))
-        if thread.state == "unknown":
-            thread.pieces[-1][1] = "absent"
-        thread.main = not flags(args, "clone_flags") & CLONE_THREAD
-        thread.enter(ns, "cpu_wait")
+    def task_newtask(self, ns, parent, args):
+        pid, main = number(args, "pid"), not flags(args, "clone_flags") & CLONE_THREAD
+        self.thread(pid).process = pid if main else self.thread(parent).process
+        self.thread(pid).is_born(ns, main)
 
     def sched_process_exec(self, ns, _, args):
         pid, old = number(args, "pid"), number(args, "old_pid")
@@ -115,24 +140,20 @@ class Oracle:
     def note(self, args):
         """What kstall has read in /proc of a thread that was there before."""
         m = TASK.search(args)
-        if m and m[2] in "SDIT" and self.thread(int(m[1])).state == "unknown":
-            self.thread(int(m[1])).pieces[-1][1] = "blocked"
+        if not m:
+            return
+        thread = self.thread(int(m[1]))
+        thread.process = int(m[2])
+        if m[3] in "SDIT" and thread.state == "unknown":
+            thread.pieces[-1][1] = "blocked"
 
     def feed(self, ns, pid, name, args):
         if "kstall task" in args:
             self.note(args)
         if pid and WRITTEN.fullmatch(name) and not (name == "contention_begin" and flags(args, "flags") & (SPIN | MUTEX) == SPIN):
-            self.thread(pid).runs(ns)
+            self.runs(ns, pid)
         if name in SCHED:
             getattr(self, name)(ns, pid, args)
-
-
-def by_time(steps):
-    """Those of one number and time: several processes had the number one after the other."""
-    found = collections.defaultdict(list)
-    for step in steps:
-        found[step["tid"], step["begin_ns"], step["end_ns"]].append(step)
-    return found
 
 
 def main():
@@ -143,16 +164,15 @@ def main():
     for event in read(recording):
         oracle.feed(*event)
     wrong, total = 0, collections.Counter()
-    for key, steps in by_time(answer["steps"]).items():
+    for step in answer["steps"]:
         said = collections.Counter()
-        for part in (p for step in steps for p in step["parts"]):
+        for part in step["parts"]:
             said["cpu_wait" if part["state"] == "quota" else part["state"]] += part["ns"]
-        said["absent"] -= (len(steps) - 1) * (key[2] - key[1])  # one step a process: each lacks the time of the others
-        right = oracle.thread(key[0]).between(*key[1:], answer["steps_by"] != "marker")
+        right = oracle.thread(step["tid"]).between(step["begin_ns"], step["end_ns"], answer["steps_by"] != "marker")
         total += right
-        if not all(step["exact"] for step in steps) or any(said[s] != right[s] for s in STATES):
+        if not step["exact"] or any(said[s] != right[s] for s in STATES):
             wrong += 1
-            print(f"# {len(steps)} steps of {steps[0]['comm']}/{key[0]}, the first is {steps[0]['id']}:", file=sys.stderr)
+            print(f"# step {step['id']} of {step['comm']}/{step['tid']}, {step['begin_ns']}-{step['end_ns']}:", file=sys.stderr)
             print("#", {s: (said[s], right[s]) for s in STATES if said[s] != right[s]}, "(kstall, oracle)", file=sys.stderr)
     print(len(answer["steps"]), "steps of", len({s["tid"] for s in answer["steps"]}), "threads,",
           ", ".join(f"{s} {total[s]} ns" for s in STATES if total[s]), f"lost {answer['cost']['lost']}")

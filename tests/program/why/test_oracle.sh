@@ -24,7 +24,7 @@ agrees() {
 has() { t_ok "$1" grep -qE "$3" <(trace-cmd report -R -i "$2" 2>/dev/null); }
 
 if [ -n "$KSTALL_BRIEF" ]; then seeds=1 rounds=6; else seeds='1 2 3' rounds=20; fi
-plan $((7 * $(wc -w <<<"$seeds")))
+plan $((7 * $(wc -w <<<"$seeds") + 7))
 for seed in $seeds; do
 	"$KSTALL" record -o "$seed.dat" --step marker -- "$here/comings" "$seed" "$rounds" 2>err
 	t_eq "$seed: recorded" "$? $(cat err)" "0 "
@@ -35,3 +35,36 @@ for seed in $seeds; do
 	agrees "$seed" "$seed.dat" --step all
 	agrees "$seed" "$seed.dat" --every 10ms
 done
+
+# threads that were there before; a number that others have in between; a process that waits for its GPU while it exits
+is_begun() { grep -q 1 $TRACEFS/instances/kstall-*-job/events/sched/sched_switch/enable; }
+load mock_gpu
+load drm_sched_trace
+printf -v gpu '%q ' "$tests/modules/drm_sched/gpu" entity 2 1 run 20000 jobs 3 0
+mkfifo go ask tell answer
+export TRACEFS
+python3 "$here/again.py" outside . &
+outside=$!
+at_exit eval "kill $outside 2>/dev/null"
+sh -c "read -r _ <go; $here/comings 4 12 && $gpu >/dev/null && exec python3 $here/again.py job ." &
+shell=$!
+at_exit eval "kill $shell 2>/dev/null"
+python3 -c 'import time; time.sleep(1000)' &
+asleep=$!
+at_exit kill $asleep
+"$KSTALL" record -o before.dat -p "$asleep,$shell" 2>err &
+kstall=$!
+wait_until 60 is_begun || bail "record does not begin: $(cat err)"
+echo >go
+wait $shell
+t_eq "before: the job" $? 0
+kill -INT $kstall
+wait $kstall
+t_eq "before: recorded" "$? $(cat err)" "0 "
+trace-cmd report -R -i before.dat 2>/dev/null >before.txt
+t_range "before: how often a number is used again" "$(grep -oE 'task_newtask: +pid=[0-9]+' before.txt | sort | uniq -c | sort -n | awk 'END { print $1 }')" 7 1000
+t_ok "before: a process sleeps while it exits" \
+	grep -qE 'sched_switch:.* prev_comm=gpu .*prev_state=2 ' <(sed -n '/sched_process_exit: .*comm=gpu /,$p' before.txt)
+agrees before before.dat --step marker
+agrees before before.dat --step all
+agrees before before.dat --every 50ms
