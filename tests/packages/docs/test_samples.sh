@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: the sample output in a tool's head, which is its manual page's, and that in the README are what the programs can print
+# description: the sample output in a tool's head, which is its manual page's, and that in Documentation/tools.md are what the programs can print
 # requires: python3
 # once: it asks the tree
 # host: it asks the tree
@@ -13,8 +13,8 @@ work=$(mktemp -d)
 at_exit rm -rf "$work"
 
 t_eq "each tool's sample" "$("$samples" tools/*.bt 2>&1)" ""
-t_eq "the README's" "$("$samples" --readme README.md 2>&1)" ""
-t_ok "it has some" grep -qE '^    # (\./|kstall-)\w+(\.bt)? -c ' README.md
+t_eq "the page's" "$("$samples" --page Documentation/tools.md 2>&1)" ""
+t_ok "it has some" grep -qE '^    # (\./|kstall-)\w+(\.bt)? -c ' Documentation/tools.md
 
 # planted DESC TOOL SED LINE…: the program, so changed below its head, prints something else than these lines of the sample
 planted() {

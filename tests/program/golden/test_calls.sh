@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 6
+plan 8
 
 table=$here/../../../kstall/engine/ioctls.sh
 [ -s "$table" ] || bail "no table"
@@ -20,6 +20,11 @@ golden "... with its name and its file" why-calls.want why -i calls.dat --slowes
 same "the engine says the same of the text" "$("$ENGINE" marker <"$here/calls.txt" | without_count | sed 's/"name": "text"/"name": "calls.dat"/')" \
 	"$(json -i calls.dat)"
 same "three steps of an H200, as stated" "$(parts_of h200.dat)" "$(stated "$here/h200.txt")"
+# The README's first picture; "..." stands for lines left out.
+picture() { awk '/^    # kstall why -i trace.dat/ { on = 1; next } on && !/^    / { exit } on && !/^    \.\.\.$/ { sub(/^    /, ""); print }' ../../../README.md; }
+why -i h200.dat --slowest 1 | sed 's/ *$//' >h200.out
+same "the README quotes that answer" "$(cd "$here" && picture | grep -vxFf "$work/h200.out")" ""
+t_range "... and quotes some" "$(cd "$here" && picture | wc -l)" 5 30
 
 same "no number stands twice in the table" "$(awk '/^(nvidia|uvm|kfd|uverbs) / { print $1, $2 }' "$table" | sort | uniq -d)" ""
 
