@@ -209,6 +209,7 @@ static void put_last(struct recording *r)
 	}
 }
 
+/* Overwritten, or still in the kernel after the last read. */
 static u64 lost(struct recording *r)
 {
 	struct ks_ring_stats stats;
@@ -216,7 +217,7 @@ static u64 lost(struct recording *r)
 
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		ks_ring_stats(r->s.buffer[b], &stats);
-		sum += stats.lost;
+		sum += stats.lost + stats.entries;
 	}
 	return sum;
 }

@@ -87,6 +87,7 @@ wait $kstall
 t_eq "... while a job is recorded that has 200" "$? $(cat others.err)" "0 "
 trace-cmd report -i others.dat 2>/dev/null | grep ' mm_migrate_mmu_notifier_wait: ' >waits
 t_range "the job's are in the recording" "$(grep -c . waits)" 200 1000
+[ "$(grep -c . waits)" -ge 200 ] || { awk '{ print $3 }' waits | sort | uniq -c; cat /sys/kernel/debug/mm_migrate_trace/status; } | diag
 t_eq "... and nobody else's" "$(sed 's/.* tgid=\([0-9]*\) .*/\1/' waits | sort -u | wc -l)" 1
 
 # --- memory ---
