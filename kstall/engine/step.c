@@ -204,7 +204,7 @@ static void check(const struct ks_step *s)
 /* It was seen before the recorder said which threads are recorded. */
 static bool is_of_another_job(const struct ks_engine *e, const struct ks_thread *t)
 {
-	return e->has_tasks && !t->recorded && !t->born;
+	return e->has_tasks && !t->recorded;
 }
 
 static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)

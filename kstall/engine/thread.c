@@ -460,7 +460,8 @@ void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 	begin_anew(e, t, ev->ts);
 	if (ev->num[2] & CLONE_THREAD)
 		t->tgid = parent->tgid;
-	t->recorded = parent->recorded;
+	/* Only a thread of the job can have been recorded before the recorder has said which are. */
+	t->recorded = parent->recorded || !e->has_tasks;
 	set_comm(t, ev->str[1]);
 	t->state = KS_CPU_WAIT;
 	if (parent->in_job)
