@@ -37,7 +37,8 @@ for seed in $seeds; do
 done
 
 # threads that were there before; a number that others have in between; a process that waits for its GPU while it exits
-is_begun() { grep -q 1 $TRACEFS/instances/kstall-*-job/events/sched/sched_switch/enable; }
+# kstall sleeps (clock_nanosleep) when it has noted which threads the job has: whom it sees before that may be anybody
+is_begun() { grep -q '^230 ' "/proc/$kstall/syscall"; }
 load mock_gpu
 load drm_sched_trace
 printf -v gpu '%q ' "$tests/modules/drm_sched/gpu" entity 2 1 run 20000 jobs 3 0
