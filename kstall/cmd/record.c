@@ -103,16 +103,13 @@ static void close_cpus(struct recording *r)
 static void leave_out(struct cpu *cpu, const u8 *buf, size_t n)
 {
 	for (const u8 *page = buf; page < buf + n; page += PAGE) {
-		if (!cpu->first) {
-			cpu->first = ks_alloc(PAGE);
-			memcpy(cpu->first, page, PAGE);
-			continue;
-		}
-		if (cpu->last)
+		u8 **kept = cpu->first ? &cpu->last : &cpu->first;
+
+		if (*kept)
 			cpu->left_out++;
 		else
-			cpu->last = ks_alloc(PAGE);
-		memcpy(cpu->last, page, PAGE);
+			*kept = ks_alloc(PAGE);
+		memcpy(*kept, page, PAGE);
 	}
 }
 
