@@ -4,9 +4,7 @@
 # requires: python3 fio
 # known: failed to allocate ring buffer on CPU
 
-. ../../events.sh
-KSTALL=$PWD/../../../kstall/kstall
-[ -x "$KSTALL" ] || skip_all "kstall is not built here"
+. ../../program/recorder/lib.sh
 [ -e $TRACEFS/kprobe_events ] || skip_all "no kprobe events"
 here=$PWD
 # KSTALL_STORM_SECONDS makes it longer, KSTALL_STORM_SEED repeats the choices of another run, though not their timing.
@@ -23,20 +21,13 @@ left() {
 }
 nothing_left() { [ -z "$(left)" ]; }
 nobody_left() { ! pgrep -x 'kstall|kstall-guard' >/dev/null; }
-recorder() { "$KSTALL" recorder "$@" --config "$work/conf"; }
-remove_rings() {
-	local ring
-	recorder stop
-	for ring in "$TRACEFS"/instances/kstall*; do [ ! -d "$ring" ] || rmdir "$ring"; done
-}
 said() { python3 -c "import json; d = json.load(open('said')); print($1)"; }
 counted() { grep '^kstall_events_total{' page/kstall.prom | grep 'event="io_uring_req_done"' | sed -n '/cause="READ"/s/.* //p'; }
-# its name is gone while the file is replaced
-all_counted() { [ "$(counted 2>/dev/null)" = "$(said 'd["requests"]')" ]; }
+all_counted() { [ "$(counted)" = "$(said 'd["requests"]')" ]; }
 
 plan 9
 load io_uring_trace
-printf '%s\n' "dir $work/state" "ring_kib 64" "keep 2" "io_uring_trace:io_uring_req_done 1ns" >conf
+configure "ring_kib 64" "keep 2" "io_uring_trace:io_uring_req_done 1ns"
 at_exit remove_rings
 t_ok "the recorder starts" recorder start
 ./caller &
