@@ -52,7 +52,7 @@ t_eq "the first screen has an answer, where it was tried, the cost, and the comm
 	for line in '^    # kstall why ' '^\*\*Where it was tried\.' '^\*\*What it costs\.' '^    make -C kstall .*kstall why ' \
 		'^    sudo make install && sudo modprobe ' '^    make demo$'; do
 		grep -nm1 -E "$line" <<<"$screen" || echo "0:$line"
-	done | sort -nc 2>&1)" ""
+	done | awk -F: '$1 + 0 <= last { print } { last = $1 + 0 }')" ""
 
 # --- links, files, functions ---
 
