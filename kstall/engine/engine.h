@@ -59,6 +59,12 @@ struct ks_thread;
 #define KS_NO_CALL (-1)		/* in user mode, or it is not known */
 #define KS_EXITING (-2)		/* between sched_process_exit and the last switch */
 
+/* Who ended a sleep. */
+struct ks_waker {
+	struct ks_thread *t;	/* NULL: an interrupt, or not known */
+	u32 comm;		/* interned, as it was called then: its number may be another's by now */
+};
+
 struct ks_seg {
 	u64 begin, end;
 	struct ks_what what;
@@ -68,7 +74,7 @@ struct ks_seg {
 	u8 first;		/* the first segment of a spell: it is counted */
 	u64 flow;		/* number of what it waited for */
 	struct ks_done *done;	/* what was done elsewhere before this sleep was ended */
-	struct ks_thread *waker;	/* the thread that ended this sleep; NULL: an interrupt, or not known */
+	struct ks_waker waker;
 };
 
 /*
@@ -182,7 +188,7 @@ struct ks_throttled {
 struct ks_piece {
 	u64 begin, end;
 	struct ks_what what;
-	struct ks_thread *waker;	/* that ended this sleep; NULL: it is not followed */
+	struct ks_waker waker;	/* to be followed */
 	u64 before;		/* number of the same thread's piece before this one */
 };
 
@@ -311,6 +317,7 @@ u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns);
 /* explain.c: a segment's time, in pieces that have names */
 void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s);
 bool ks_must_wait(const struct ks_seg *s);
+const char *ks_waker_comm(const struct ks_waker *waker);
 
 /* step.c */
 void ks_step_windows(struct ks_engine *e, u64 ts);

@@ -15,6 +15,12 @@
 #define MAX_LOOKED_AT 65536
 #define MAX_DEPTH 8		/* wakers of wakers */
 
+/* If it had no name then, the one that it has got since. */
+const char *ks_waker_comm(const struct ks_waker *waker)
+{
+	return *ks_string(waker->comm) ? ks_string(waker->comm) : waker->t->comm;
+}
+
 static u32 name_of_call(const struct ks_seg *s)
 {
 	return s->syscall >= 0 ? ks_intern(ks_syscall_name(s->syscall)) : 0;
@@ -65,8 +71,7 @@ static struct ks_piece *piece(const struct ks_engine *e, u64 number)
 }
 
 /* For those whose sleep the thread ends. @waker: that has ended this one, to be followed if it is asked for. */
-static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s,
-		      struct ks_thread *waker)
+static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s, struct ks_waker waker)
 {
 	if (!t->user || !(e->nr_steps || e->segment))
 		return;
@@ -88,7 +93,7 @@ static void add_up(struct ks_engine *e, struct ks_thread *t, const struct ks_seg
 
 static void give(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
-	log_piece(e, t, s, NULL);
+	log_piece(e, t, s, (struct ks_waker){ NULL });
 	add_up(e, t, s);
 }
 
@@ -101,17 +106,17 @@ static struct ks_seg rest_of(const struct ks_seg *s, u64 begin, u64 end)
 	rest.end = end;
 	rest.flow = 0;
 	name_rest(&rest);
-	if (s->waker && rest.what.layer == KS_UNEXPLAINED && s->waker->comm[0])
-		rest.what.culprit = ks_task(s->waker->comm, s->waker->tid);
+	if (s->waker.t && rest.what.layer == KS_UNEXPLAINED && *ks_waker_comm(&s->waker))
+		rest.what.culprit = ks_task(ks_waker_comm(&s->waker), s->waker.t->tid);
 	return rest;
 }
 
 /* "... ← COMM/TID": one waker more */
-static struct ks_via via(struct ks_via v, const struct ks_thread *waker)
+static struct ks_via via(struct ks_via v, const struct ks_waker *waker)
 {
 	if (v.nr < KS_HOPS) {
-		v.hop[v.nr].comm = ks_intern(waker->comm);
-		v.hop[v.nr].tid = waker->tid;
+		v.hop[v.nr].comm = ks_intern(ks_waker_comm(waker));
+		v.hop[v.nr].tid = waker->t->tid;
 	}
 	v.nr = min_u64(v.nr + 1, KS_HOPS + 1);
 	return v;
@@ -155,11 +160,11 @@ static void give_part(struct path *path, u64 begin, u64 end, const struct ks_wha
 }
 
 /* [@begin, @end], which @waker ended, by what @waker did; @rest names what it did nothing in. */
-static void follow(struct path *path, const struct ks_thread *waker, u64 begin, u64 end,
+static void follow(struct path *path, const struct ks_waker *waker, u64 begin, u64 end,
 		   const struct ks_what *rest, int depth)
 {
 	u64 *picked = path->e->picked + depth * MAX_PICKED;
-	size_t nr = pick(path->e, picked, path->left, waker, begin, end);
+	size_t nr = pick(path->e, picked, path->left, waker->t, begin, end);
 
 	path->left -= nr;
 	while (nr-- > 0) {
@@ -172,8 +177,8 @@ static void follow(struct path *path, const struct ks_thread *waker, u64 begin, 
 		give_part(path, begin, from, rest);
 		what.state = KS_BLOCKED;
 		what.via = via(rest->via, waker);
-		if (p->waker && depth + 1 < MAX_DEPTH && path->left)
-			follow(path, p->waker, from, to, &what, depth + 1);
+		if (p->waker.t && depth + 1 < MAX_DEPTH && path->left)
+			follow(path, &p->waker, from, to, &what, depth + 1);
 		else
 			give_part(path, from, to, &what);
 		begin = to;
@@ -196,13 +201,13 @@ static void give_by_waker(struct ks_engine *e, struct ks_thread *t, const struct
 		e->picked = ks_alloc(MAX_DEPTH * MAX_PICKED * sizeof(*e->picked));
 	path.part.first = true;
 	rest.via.call = name_of_call(s);
-	follow(&path, s->waker, begin, end, &rest, 0);
+	follow(&path, &s->waker, begin, end, &rest, 0);
 }
 
 /* Not where the call itself says what it waits for. */
 static bool is_on_the_path(const struct ks_seg *s)
 {
-	return s->waker && s->waker->in_job && s->waker->user && !s->call.layer &&
+	return s->waker.t && s->waker.t->in_job && s->waker.t->user && !s->call.layer &&
 	       !ks_syscall_sleeps(s->syscall) && s->syscall != KS_EXITING;
 }
 
@@ -290,5 +295,5 @@ void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s)
 /* The thread that ended this sleep has not been added up so far. */
 bool ks_must_wait(const struct ks_seg *s)
 {
-	return is_unnamed_sleep(s) && is_on_the_path(s) && !s->waker->gone && s->waker->ready < s->end;
+	return is_unnamed_sleep(s) && is_on_the_path(s) && !s->waker.t->gone && s->waker.t->ready < s->end;
 }

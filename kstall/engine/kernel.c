@@ -118,7 +118,7 @@ static void carve_wait(struct ks_engine *e, struct ks_thread *t, u64 began, stru
 
 		if (s.end <= began || s.what.layer || s.what.state != KS_BLOCKED)
 			continue;
-		what.culprit = s.waker ? ks_task(s.waker->comm, s.waker->tid) : (struct ks_culprit){ 0 };
+		what.culprit = s.waker.t ? ks_task(ks_waker_comm(&s.waker), s.waker.t->tid) : (struct ks_culprit){ 0 };
 		ks_carve(e, t, max_u64(s.begin, began), s.end, KS_ASLEEP, what);
 	}
 	ks_carve(e, t, began, e->now, KS_HELD, what);

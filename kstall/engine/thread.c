@@ -418,7 +418,8 @@ static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thre
 		free(done);
 		return;
 	}
-	s->waker = waker_of(e, ev, t);
+	s->waker.t = waker_of(e, ev, t);
+	s->waker.comm = s->waker.t ? ks_intern(s->waker.t->comm) : 0;
 	if (s->done)
 		free(done);
 	else
