@@ -34,10 +34,10 @@ recorded() {
 }
 answer() { "$KSTALL" why -i "$work/$1.dat" "${@:2}" --json >"$work/$1.json" 2>"$work/$1.why" || bail "why: $(tail -3 "$work/$1.why")"; }
 
-# --- no module is loaded: what it would have seen is in the remainder ---
+# --- no module is loaded: what only that would have seen is in the remainder ---
 
 recorded blind --step marker -- ./trainer -o "$work/blind" -d /dev/ks_late 12 gpu_running,fsync,pipe,hog
-checked "no module" "$work/blind" "$work/blind.json" "gpu_running=unexplained: ioctl" "fence=unexplained: ioctl" "fsync=unexplained: fsync"
+checked "no module" "$work/blind" "$work/blind.json" "gpu_running=unexplained: ioctl" "fence=unexplained: ioctl"
 one "no module: and that is said" '{"gpu", "io_uring", "memory", "iommu", "rdma"} <= {u["layer"] for u in a["unseen"]}' "$work/blind.json"
 
 # --- live, with and without a marker that others see ---
@@ -72,7 +72,7 @@ wait_until 60 online
 checked "churn" "$work/churn" "$work/churn.json"
 answer churn --step all
 
-# --- of an uninterruptible sleep nothing is known, while another's requests end on the same processor ---
+# --- an uninterruptible sleep in a migration (mm_migrate_trace is not loaded), while another's requests end on the same processor ---
 
 if [ -d /sys/devices/system/node/node1 ]; then
 	load mock_mm
@@ -84,7 +84,7 @@ if [ -d /sys/devices/system/node/node1 ]; then
 	kill $requests
 	wait $requests 2>/dev/null
 	wait_until 60 eval '! pgrep -x dd'
-	checked "another's requests" "$work/requests" "$work/requests.json" "notifier=unexplained: move_pages"
+	checked "another's requests" "$work/requests" "$work/requests.json" "notifier=migration"
 fi
 
 # --- a task that never runs ---
