@@ -10,6 +10,9 @@ at_exit rm -rf "$work"
 # What is under way when block hooks are placed would end without having begun. Builtins only: nothing is read from disk afterwards.
 disks_idle() { local f r w; for f in /sys/block/*/inflight; do read -r r w <"$f"; [ "$r$w" = 00 ] || return; done; }
 
+# A session of kstall's has begun: it has named the job's threads, and its events come, all at once.
+session_begun() { (cd $TRACEFS/instances && grep -q 1 kstall-*-job/events/sched/sched_switch/enable && grep -q 1 kstall-*-job/tracing_on) 2>/dev/null; }
+
 # trace EVENT…: loads the module and records these events in an instance of this test's own
 trace() {
 	local event

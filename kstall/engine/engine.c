@@ -12,16 +12,25 @@ void ks_engine_init(struct ks_engine *e)
 
 static void start(struct ks_engine *e, u64 ts)
 {
-	if (e->begin)
-		return;
+	struct ks_thread *t;
+
 	e->begin = e->now = e->window = ts;
+	ks_for_each_thread(e, t) {
+		t->since = t->ready = ts;
+		ks_thread_follow(e, t);
+	}
 }
 
 void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev)
 {
 	u64 before = e->now;
 
-	start(e, ev->ts);
+	if (!e->begin && ks_names_threads(ev)) {
+		ev->type->fn(e, ev);
+		return;
+	}
+	if (!e->begin)
+		start(e, ev->ts);
 	e->events++;
 	/* A clock that went back (a CPU's, before it was corrected) must not make time negative. */
 	if (ev->ts > e->now)

@@ -117,6 +117,7 @@ struct ks_thread {
 	bool gone;		/* it has been switched away for the last time */
 	bool guessed;		/* the recorder found it runnable: on a CPU, or waiting for one */
 	bool recorded;		/* the recorder has told of it, or of its parent */
+	bool named;		/* ... before the first event, and has not said yet what it does */
 	u64 born;		/* 0: before the recording */
 	u64 ready;		/* all of the thread's time before this has been added up */
 	u64 given;		/* end of the last step that was given out */
@@ -244,6 +245,7 @@ struct ks_engine {
 	u64 flows;
 	u64 window;		/* begin of the current one */
 	bool has_tasks;		/* the recording says which tasks are the job */
+	bool has_names;		/* ... before its first event */
 	s32 teller;		/* the process that has said so: kstall itself */
 	bool marks_by_probe;
 	bool markers, calls;	/* have been seen */
@@ -315,9 +317,15 @@ void ks_carve_requests(struct ks_engine *e, struct ks_thread *t, u64 begin, u8 l
 u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns);
 
 /* explain.c: a segment's time, in pieces that have names */
+const char *ks_waker_comm(const struct ks_waker *waker);
 void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s);
 bool ks_must_wait(const struct ks_seg *s);
-const char *ks_waker_comm(const struct ks_waker *waker);
+
+/* note.c: a line "kstall WORD TEXT" of the recorder: into a buffer of its own, by the process that wrote the first */
+void ks_note_feed(struct ks_engine *e, s32 pid, const char *word, const char *text);
+
+/* Is it the line with the job's threads, which is written before the recording begins? */
+bool ks_names_threads(const struct ks_event *ev);
 
 /* step.c */
 void ks_step_windows(struct ks_engine *e, u64 ts);

@@ -566,72 +566,6 @@ static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *t
 		mark_next(e, t, m.kind, m.id);
 }
 
-/* What the recorder says of a thread: it exists, and what it does if no event has said so yet. */
-static void note_task(struct ks_engine *e, const char *text)
-{
-	struct ks_thread *t;
-	int tid, tgid, nr, n = 0;
-	char state, comm[64];
-
-	if (sscanf(text, "%d %d %c %d %n", &tid, &tgid, &state, &nr, &n) < 4 || tid <= 0)
-		return;
-	e->has_tasks = true;
-	t = ks_thread_get(e, tid);
-	t->tgid = tgid;
-	t->recorded = true;
-	if (n && !t->comm[0])
-		ks_printable(t->comm, sizeof(t->comm),
-			     ks_fmt(comm, sizeof(comm), "%.*s", (int)strcspn(text + n, "\n"), text + n));
-	if (t->state == KS_UNKNOWN) {
-		t->since = t->ready = e->begin;
-		t->state = state == 'R' ? KS_ON_CPU : KS_BLOCKED;
-		t->guessed = state == 'R';
-		t->uninterruptible = state == 'D';
-		t->syscall = state != 'R' && nr >= 0 ? ks_syscall_of(e, nr) : KS_NO_CALL;
-	}
-	ks_thread_follow(e, t);
-}
-
-void ks_engine_unseen(struct ks_engine *e, const char *layer, const char *event, const char *why)
-{
-	struct ks_unseen *u;
-
-	if (e->nr_unseen >= 256)
-		return;
-	e->unseen = ks_grow(e->unseen, &e->room_unseen, e->nr_unseen + 1, sizeof(*u));
-	u = &e->unseen[e->nr_unseen++];
-	ks_printable(u->layer, sizeof(u->layer), layer);
-	ks_printable(u->event, sizeof(u->event), event);
-	ks_printable(u->why, sizeof(u->why), why);
-}
-
-static void note_unseen(struct ks_engine *e, const char *text)
-{
-	char layer[32], event[64], why[160];
-
-	if (sscanf(text, "%31s %63s %159[^\n]", layer, event, why) == 3)
-		ks_engine_unseen(e, layer, event, why);
-}
-
-/* A line of kstall itself: into a buffer of its own, by the process that began to tell. */
-static void told(struct ks_engine *e, s32 pid, const char *word, const char *text)
-{
-	if (!e->teller)
-		e->teller = pid;
-	if (e->teller != pid)
-		return;
-	if (!strcmp(word, "probe"))
-		e->marks_by_probe = true;
-	else if (!strcmp(word, "task"))
-		note_task(e, text);
-	else if (!strcmp(word, "fd"))
-		ks_call_note(e, text);
-	else if (!strcmp(word, "disk"))
-		ks_disk_note(e, text);
-	else if (!strcmp(word, "unseen"))
-		note_unseen(e, text);
-}
-
 /* The word after "kstall"; NULL: it is no line for us. */
 static const char *after_word(const char *text, char *word)
 {
@@ -656,7 +590,7 @@ void ks_on_print(struct ks_engine *e, const struct ks_event *ev)
 	if (!rest)
 		return;
 	if (!is_marker(word) && ev->own)
-		told(e, ev->pid, word, rest);
+		ks_note_feed(e, ev->pid, word, rest);
 	else if (is_marker(word) && !e->marks_by_probe)
 		marker(e, ev->pid, word, rest);
 }

@@ -196,7 +196,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	ks_thread_fold(e, t, ts, true);
 	ks_steps_end(e, t, ts);
 	t->tgid = t->tid;
-	t->gone = t->in_job = t->user = t->guessed = t->recorded = false;
+	t->gone = t->in_job = t->user = t->guessed = t->recorded = t->named = false;
 	t->born = t->since = t->ready = ts;
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "trace/notes.h"
 #include "trace/probe.h"
 #include "trace/session.h"
 #include "trace/tracing.h"
@@ -144,18 +144,11 @@ static int buffer_of(const struct ks_type *t)
 	return t->whose == KS_EVERYBODYS ? KS_ALL : KS_JOB;
 }
 
-/* Into our own buffer, so that it goes where the events go. */
-static void note(struct ks_session *s, const char *text)
-{
-	if (tracefs_instance_file_append(s->buffer[KS_JOB], "trace_marker", text) < 0)
-		ks_die("trace_marker: %s", strerror(errno));
-}
-
 static void tell_unseen(void *priv, const char *layer, const char *event, const char *why)
 {
 	char text[320];
 
-	note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
+	ks_note(priv, ks_fmt(text, sizeof(text), "kstall unseen %s %s %s\n", layer, event, why));
 }
 
 /* Without these there is no answer, or a wrong one. */
@@ -165,19 +158,20 @@ static bool is_needed(const struct ks_type *t)
 	       !strcmp(t->name, "call");
 }
 
-static void enable(struct ks_session *s, const struct ks_type *t)
+/* Returns 0, or why not. */
+static int enable(struct ks_session *s, const struct ks_type *t)
 {
-	const char *system = ks_session_system(s, t), *layer = ks_module_layer(t->system);
+	const char *system = ks_session_system(s, t);
 
 	if (tracefs_event_file_write(s->buffer[buffer_of(t)], system, t->name, "enable", "1") >= 0)
-		return;
+		return 0;
 	if (is_needed(t))
 		ks_die("the event %s:%s cannot be enabled: %s", t->system, t->name, strerror(errno));
-	tell_unseen(s, layer ? layer : t->system, t->name, strerror(errno));
+	return errno;
 }
 
 /* What is not there ks_unseen() tells. */
-static void enable_all(struct ks_session *s, const struct ks_target *target)
+static void enable_all(struct ks_session *s, const struct ks_target *target, int *error)
 {
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		const struct ks_type *t = &ks_types[i];
@@ -186,39 +180,33 @@ static void enable_all(struct ks_session *s, const struct ks_target *target)
 		if (!strcmp(t->system, "ftrace") || (is_call && !target->symbol) || ks_module_tells(t))
 			continue;
 		if (is_needed(t) || tracefs_event_file_exists(NULL, ks_session_system(s, t), t->name, "enable"))
-			enable(s, t);
+			error[i] = enable(s, t);
 	}
 }
 
-static bool read_proc(char *buf, size_t size, pid_t tid, const char *file)
+static void set_tracing(struct ks_session *s, const char *on)
 {
-	char path[64];
-	int fd = open(ks_fmt(path, sizeof(path), "/proc/%d/%s", tid, file), O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	buf[n > 0 ? n : 0] = '\0';
-	return n > 0;
+	for (int b = 0; b < KS_BUFFERS; b++) {
+		if (tracefs_instance_file_write(s->buffer[b], "tracing_on", on) < 0)
+			ks_die("tracing_on: %s", strerror(errno));
+	}
 }
 
-/* What it does, for the time until its first event. */
-static void tell(void *priv, pid_t tid, pid_t tgid)
+/* All at once: enabling each takes the kernel a while, and half of them would tell half of what a thread does. */
+static void begin(struct ks_session *s, const struct ks_target *target)
 {
-	char stat[512], call[64], text[160], *comm, *end;
+	int *error = ks_alloc(ks_nr_types * sizeof(*error));
 
-	if (!read_proc(stat, sizeof(stat), tid, "stat"))
-		return;
-	comm = strchr(stat, '(');
-	end = strrchr(stat, ')');
-	if (!comm || !end || strlen(end) < 3)
-		return;
-	*end = '\0';
-	if (!read_proc(call, sizeof(call), tid, "syscall") || sscanf(call, "%15s", call) != 1 ||
-	    *call == 'r')
-		strcpy(call, "-1");
-	note(priv, ks_fmt(text, sizeof(text), "kstall task %d %d %c %s %s\n", tid, tgid, end[2],
-			  call, comm + 1));
+	set_tracing(s, "0");
+	enable_all(s, target, error);
+	set_tracing(s, "1");
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		const char *layer = ks_module_layer(ks_types[i].system);
+
+		if (error[i])
+			tell_unseen(s, layer ? layer : ks_types[i].system, ks_types[i].name, strerror(error[i]));
+	}
+	free(error);
 }
 
 static bool is_zero(const char *path)
@@ -263,7 +251,7 @@ static void check(struct ks_session *s)
 
 	if (ks_probes_see_markers())
 		tracefs_event_enable(s->buffer[KS_JOB], s->group, "step");
-	note(s, text);
+	ks_note(s, text);
 	all = tracefs_instance_file_read(s->buffer[KS_JOB], "trace", NULL);
 	for (char *line = all ? strtok_r(all, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
@@ -282,30 +270,8 @@ static void check(struct ks_session *s)
 		ks_die("a marker that was written to trace_marker does not arrive: tracing does not work here");
 	if (ks_probes_see_markers() && !probe)
 		ks_die("the kernel takes a kprobe on markers, and it does not fire: %s", why_deaf());
+	tracefs_event_disable(s->buffer[KS_JOB], s->group, "step");
 	tracefs_instance_file_clear(s->buffer[KS_JOB], "trace");
-}
-
-/* Files whose calls have names, opened before we came; what opens later is seen. */
-static void tell_files(void *priv, pid_t tid, pid_t tgid)
-{
-	char path[64], link[300], to[128], text[200];
-	struct dirent *entry;
-	DIR *dir;
-
-	if (tid != tgid)
-		return;
-	dir = opendir(ks_fmt(path, sizeof(path), "/proc/%d/fd", tgid));
-	while (dir && (entry = readdir(dir))) {
-		ssize_t n = readlink(ks_fmt(link, sizeof(link), "%s/%s", path, entry->d_name), to,
-				     sizeof(to) - 1);
-
-		to[n > 0 ? n : 0] = '\0';
-		if (ks_call_layer(to))
-			note(priv, ks_fmt(text, sizeof(text), "kstall fd %d %s %s\n", tgid,
-					  entry->d_name, to));
-	}
-	if (dir)
-		closedir(dir);
 }
 
 static bool is_gone(pid_t pid)
@@ -335,25 +301,6 @@ static void check_pids(const struct ks_target *target)
 		if (is_gone(target->pids[i]))
 			ks_warn("no process %d", target->pids[i]);
 	}
-}
-
-/* The kernel's events have numbers of disks. */
-static void tell_disks(struct ks_session *s)
-{
-	char path[300], number[32], text[128];
-	struct dirent *entry;
-	DIR *dir = opendir("/sys/block");
-
-	while (dir && (entry = readdir(dir))) {
-		FILE *f = fopen(ks_fmt(path, sizeof(path), "/sys/block/%s/dev", entry->d_name), "r");
-
-		if (f && fscanf(f, "%31s", number) == 1)
-			note(s, ks_fmt(text, sizeof(text), "kstall disk %s %.63s\n", number, entry->d_name));
-		if (f)
-			fclose(f);
-	}
-	if (dir)
-		closedir(dir);
 }
 
 void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu)
@@ -403,12 +350,11 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 		ks_session_end(s);
 		no_process(target);
 	}
-	enable_all(s, target);
+	ks_note_names(s, target);
+	begin(s, target);
 	if (ks_probes_see_markers())
-		note(s, "kstall probe\n");
-	ks_job_threads(target, s->child, tell, s);
-	ks_job_threads(target, s->child, tell_files, s);
-	tell_disks(s);
+		ks_note(s, "kstall probe\n");
+	ks_note_states(s, target);
 	ks_unseen(tell_unseen, s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)

@@ -25,6 +25,8 @@ struct ks_session {
 	int child_status;
 	struct pollfd *process;	/* pidfds of the target's pids */
 	size_t nr_process;
+	struct ks_name *name;	/* the job's threads when events began */
+	size_t nr_name, room_name;
 };
 
 /*

@@ -14,6 +14,7 @@ import sys
 
 LINE = re.compile(r"\s*(?:[\w.-]+:\s+)?(?P<comm>.*?)-(?P<pid>\d+)\s+\[(?P<cpu>\d+)\]\S*\s+(?:\S+\s+)?(?P<s>\d+)\.(?P<ns>\d{9}):\s+"
                   r"(?P<name>\w+):\s*(?P<args>.*)$")
+NAMED = re.compile(r"kstall threads \d+((?: \d+)+)")
 TASK = re.compile(r'kstall task (\d+) (\d+) (\S) ')
 DEAD, ASLEEP = 0x30, 0xff  # EXIT_DEAD | EXIT_ZOMBIE; the bits above are marks of preemption
 SCHED = ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new", "sched_process_exec", "task_newtask")
@@ -51,7 +52,7 @@ class Thread:
     """Of one number, which several threads may have one after the other."""
 
     def __init__(self, pid, begin):
-        self.process = pid
+        self.pid = self.process = pid
         self.lives = [(begin, True)]  # since when, and whether it is a process's main thread
         self.pieces = [[begin, "unknown"]]  # since when it is in which state
 
@@ -97,12 +98,16 @@ class Oracle:
     def __init__(self, begin):
         self.begin = begin
         self.threads = {}
+        self.job = None  # its threads; None: everybody
 
     def thread(self, pid):
         return self.threads.setdefault(pid, Thread(pid, self.begin))
 
     def is_anothers(self, pid):
-        """A process keeps its number until its last thread has gone. After that it is somebody's whose coming was not recorded."""
+        """Not of the job; or a number that a process keeps until its last thread has gone. After that it is somebody's whose coming was
+        not recorded."""
+        if self.job is not None and pid not in self.job:
+            return True
         thread = self.thread(pid)
         return thread.state == "absent" and not any(
             other.process == pid and other.state != "absent" for other in self.threads.values())
@@ -121,6 +126,8 @@ class Oracle:
 
     def sched_waking(self, ns, _, args):
         thread = self.thread(number(args, "pid"))
+        if self.job is not None and thread.pid not in self.job:
+            return
         if thread.state in ("blocked", "unknown"):
             thread.enter(ns, "cpu_wait")
 
@@ -128,6 +135,10 @@ class Oracle:
 
     def task_newtask(self, ns, parent, args):
         pid, main = number(args, "pid"), not flags(args, "clone_flags") & CLONE_THREAD
+        if self.job is not None:
+            if parent not in self.job:
+                return
+            self.job.add(pid)
         self.thread(pid).process = pid if main else self.thread(parent).process
         self.thread(pid).is_born(ns, main)
 
@@ -137,19 +148,24 @@ class Oracle:
             self.thread(old).enter(ns, "absent")
             self.thread(pid).enter(ns, "on_cpu")
 
-    def note(self, args):
-        """What kstall has read in /proc of a thread that was there before."""
-        m = TASK.search(args)
+    def note(self, ns, args):
+        """What kstall has read in /proc: the job's threads before the first event; what each does that was there before its first one."""
+        named, m = NAMED.search(args), TASK.search(args)
+        if named:
+            self.job = (self.job or set()).union(int(pid) for pid in named[1].split())
         if not m:
             return
         thread = self.thread(int(m[1]))
         thread.process = int(m[2])
+        if self.job is not None and thread.pid not in self.job:  # until now its events were taken for another's
+            self.job.add(thread.pid)
+            thread.enter(ns, "unknown")
         if m[3] in "SDIT" and thread.state == "unknown":
             thread.pieces[-1][1] = "blocked"
 
     def feed(self, ns, pid, name, args):
-        if "kstall task" in args:
-            self.note(args)
+        if "kstall t" in args:
+            self.note(ns, args)
         if pid and WRITTEN.fullmatch(name) and not (name == "contention_begin" and flags(args, "flags") & (SPIN | MUTEX) == SPIN):
             self.runs(ns, pid)
         if name in SCHED:

@@ -24,7 +24,7 @@ agrees() {
 has() { t_ok "$1" grep -qE "$3" <(trace-cmd report -R -i "$2" 2>/dev/null); }
 
 if [ -n "$KSTALL_BRIEF" ]; then seeds=1 rounds=6; else seeds='1 2 3' rounds=20; fi
-plan $((7 * $(wc -w <<<"$seeds") + 7))
+plan $((7 * $(wc -w <<<"$seeds") + 11))
 for seed in $seeds; do
 	"$KSTALL" record -o "$seed.dat" --step marker -- "$here/comings" "$seed" "$rounds" 2>err
 	t_eq "$seed: recorded" "$? $(cat err)" "0 "
@@ -37,8 +37,6 @@ for seed in $seeds; do
 done
 
 # threads that were there before; a number that others have in between; a process that waits for its GPU while it exits
-# kstall sleeps (clock_nanosleep) when it has noted which threads the job has: whom it sees before that may be anybody
-is_begun() { grep -q '^230 ' "/proc/$kstall/syscall"; }
 load mock_gpu
 load drm_sched_trace
 printf -v gpu '%q ' "$tests/modules/drm_sched/gpu" entity 2 1 run 20000 jobs 3 0
@@ -55,7 +53,7 @@ asleep=$!
 at_exit kill $asleep
 "$KSTALL" record -o before.dat -p "$asleep,$shell" 2>err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin: $(cat err)"
+wait_until 60 session_begun || bail "record does not begin: $(cat err)"
 echo >go
 wait $shell
 t_eq "before: the job" $? 0
@@ -69,3 +67,14 @@ t_ok "before: a process sleeps while it exits" \
 agrees before before.dat --step marker
 agrees before before.dat --step all
 agrees before before.dat --every 50ms
+
+# threads that come and go while the recorder begins, beside processes of theirs that were there before and are not recorded
+"$here/comings" 5 1000 &
+comings=$!
+at_exit eval "kill $comings 2>/dev/null"
+"$KSTALL" record -o midway.dat --time 2s -p $comings 2>err
+t_eq "midway: recorded" "$? $(cat err)" "0 "
+kill $comings
+agrees midway midway.dat --step marker
+agrees midway midway.dat --step all
+agrees midway midway.dat --every 50ms

@@ -12,7 +12,6 @@ KSTALL=$PWD/../../../kstall/kstall
 cd "$work" || exit
 fail=$tests/program/why/fail.so mm=$tests/modules/mm_migrate/mm
 
-is_begun() { grep -q 1 $TRACEFS/instances/kstall-*-job/events/sched/sched_switch/enable; }
 is_over() { ! ls -d $TRACEFS/instances/kstall-????????-* 2>/dev/null; }
 said() { grep -h '^kstall: ' "$@"; }
 # events FILE NAME: how many there are of it in a recording
@@ -48,7 +47,7 @@ at_exit kill $threads
 wait_until 60 test -e ready || bail "no threads"
 KS_LOG=log LD_PRELOAD=$fail "$KSTALL" record -o threads.dat -p $threads 2>threads.err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 session_begun || bail "record does not begin"
 t_eq "1,000 threads: the kernel knows them all" "$(cat $TRACEFS/instances/kstall-*-job/set_event_pid)" \
 	"$(printf '%s\n' /proc/$threads/task/* | sed 's,.*/,,' | sort -n)"
 t_eq "... by one write" "$(grep -c set_event_pid log)" 1
@@ -164,7 +163,7 @@ sleep 1000 &
 first=$!
 "$KSTALL" record -o reuse.dat -p $first 2>reuse.err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 session_begun || bail "record does not begin"
 kill -STOP $kstall
 kill $first
 wait $first 2>/dev/null

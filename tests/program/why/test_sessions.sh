@@ -18,7 +18,6 @@ left() {
 	cat $TRACEFS/{kprobe,uprobe}_events | sed -nE 's/^[pr][0-9]*:(kstall)_[0-9a-f]{8}\/.*/events/p' | sort -u
 }
 nothing_left() { [ -z "$(left)" ]; }
-is_begun() { [[ $(left) == *kstall-ID-all*events* ]] && grep -q 1 $TRACEFS/instances/kstall-*-job/events/sched/sched_switch/enable; }
 
 # complaint FILE: its first line that begins with "kstall: "
 complaint() { grep -hm1 '^kstall: ' "$@"; }
@@ -32,7 +31,7 @@ caller=$!
 at_exit kill $caller
 "$KSTALL" why -p $caller --step "uprobe:$work/caller:step_a" --time 8s --json >a.json 2>a.err &
 a=$!
-wait_until 60 is_begun || bail "the first session does not begin"
+wait_until 60 session_begun || bail "the first session does not begin"
 "$KSTALL" why -p $caller --step "uprobe:$work/caller:step_b" --time 2s --json >b.json 2>b.err
 t_eq "two uprobes: the second's status" "$? $(cat b.err)" "0 "
 t_eq "... and the first goes on" "$(left | sort -u | xargs)" "events kstall-ID-all kstall-ID-job"
@@ -52,7 +51,7 @@ t_ok "nothing is left" nothing_left
 
 "$KSTALL" record -o killed.dat -- sleep 1000 2>killed.err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 session_begun || bail "record does not begin"
 kill -9 $kstall
 wait $kstall 2>/dev/null
 t_ok "after kill -9 the guardian removes everything" wait_until 60 nothing_left
@@ -60,7 +59,7 @@ pkill -x sleep
 
 "$KSTALL" record -o killed.dat -- sleep 1000 2>killed.err &
 kstall=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 session_begun || bail "record does not begin"
 pkill -9 -x kstall-guard
 kill -9 $kstall
 wait $kstall 2>/dev/null
@@ -69,7 +68,7 @@ t_eq "the guardian killed, too: all of it is left" "$(left | sort -u | xargs)" "
 "$KSTALL" record -o other.dat -p $caller 2>other.err &
 other=$!
 # shellcheck disable=SC2016 # for eval
-wait_until 60 eval '[ "$(left | grep -c -- "-all\$")" = 1 ] && is_begun' || bail "the next session does not begin"
+wait_until 60 eval '[ "$(left | grep -c -- "-all\$")" = 1 ] && session_begun' || bail "the next session does not begin"
 t_eq "the next one removes it, and says so" "$(complaint other.err | sed -E 's/[0-9a-f]{8}/ID/')" "kstall: session ID had no owner any more: removed"
 t_eq "... once" "$(grep -c . other.err)" 1
 "$KSTALL" record -o third.dat --time 1s -p $caller 2>third.err
@@ -83,7 +82,7 @@ t_eq "... until it ends" "$? $(left)" "0 "
 
 "$KSTALL" record -o other.dat -p $caller 2>other.err &
 other=$!
-wait_until 60 is_begun || bail "record does not begin"
+wait_until 60 session_begun || bail "record does not begin"
 events=$(echo $TRACEFS/events/kstall_*/step)
 echo 1 >"$events/enable"
 kill -INT $other
