@@ -5,7 +5,7 @@
 # tier1: 6.12
 # shellcheck disable=SC2016 # backquotes are Markdown's
 . ../../lib.sh
-plan 12
+plan 13
 
 cd ../../..
 work=$(mktemp)
@@ -81,3 +81,12 @@ unknown_names() {
 t_eq "design.md names what there is" "$(unknown_names Documentation/design.md)" ""
 sed 's/`kstall_class_reg()`/`kstall_klass_reg()`/' Documentation/design.md >"$work"
 t_eq "a function that is not there is seen" "$(unknown_names "$work")" kstall_klass_reg
+
+# --- mutants ---
+
+t_eq "the code that tests/mutants always breaks is there" "$(PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=tests/mutants python3 -c '
+import areas
+for mutant in areas.PINNED:
+    for file, code, _ in mutant.edits:
+        if code not in open(file, encoding="utf-8").read():
+            print(mutant.what, file)')" ""
