@@ -138,11 +138,25 @@ char *ks_time(char *buf, u64 ns)
 {
 	if (ns < 1000)
 		return ks_fmt(buf, 32, "%u ns", (unsigned int)ns);
-	if (ns < 1000000)
+	if (ns < 999950)	/* above, it is rounded to 1000.0 */
 		return ks_fmt(buf, 32, "%.1f us", ns / 1e3);
-	if (ns < NSEC)
+	if (ns < 999995000)
 		return ks_fmt(buf, 32, "%.2f ms", ns / 1e6);
 	return ks_fmt(buf, 32, "%.3f s", ns / 1e9);
+}
+
+char *ks_count(char *buf, u64 n, const char *what)
+{
+	return ks_fmt(buf, 64, "%llu %s%s", (unsigned long long)n, what, n == 1 ? "" : "s");
+}
+
+int ks_columns(const char *s)
+{
+	int n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
 }
 
 u64 ks_mono_ns(void)

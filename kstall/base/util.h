@@ -49,8 +49,14 @@ char *ks_printable(char *buf, size_t size, const char *s);
 /* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
 u64 ks_parse_time(const char *s);
 
-/* 1234567 to "1.235 ms"; @buf has 32 bytes. */
+/* 1234567 to "1.23 ms"; @buf has 32 bytes. */
 char *ks_time(char *buf, u64 ns);
+
+/* "1 step", "2 steps"; @buf has 64 bytes. */
+char *ks_count(char *buf, u64 n, const char *what);
+
+/* Columns of a terminal: one a character. */
+int ks_columns(const char *s);
 
 u64 ks_mono_ns(void);
 

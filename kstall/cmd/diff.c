@@ -127,22 +127,20 @@ static char *signed_time(char *buf, double ns)
 
 static void print_text(const struct side *sides, const struct change *c, size_t n, double whole)
 {
-	char a[40], b[40], name[KS_TEXT], culprit[KS_TEXT];
+	char a[40], b[40], steps[64];
 
-	printf("%s a step: %s (%llu steps of %s)", signed_time(a, whole),
-	       ks_time(b, mean(&sides[1], sides[1].r.duration)),
-	       (unsigned long long)sides[1].r.count, sides[1].name);
+	printf("%s a step: %s (%s of %s)", signed_time(a, whole), ks_time(b, mean(&sides[1], sides[1].r.duration)),
+	       ks_count(steps, sides[1].r.count, "step"), sides[1].name);
 	printf(", before %s (%llu of %s)\n", ks_time(b, mean(&sides[0], sides[0].r.duration)),
 	       (unsigned long long)sides[0].r.count, sides[0].name);
 	for (int i = 0; i < 2; i++) {
 		if (sides[i].inexact)
-			printf("%llu steps of %s are inexact and left out\n",
-			       (unsigned long long)sides[i].inexact, sides[i].name);
+			printf("left out of %s: %s, inexact\n", sides[i].name,
+			       ks_count(steps, sides[i].inexact, "step"));
 	}
 	for (size_t i = 0; i < n && i < 12; i++) {
-		printf("  %12s  %-9s %-28s %s\n", signed_time(a, c[i].ns),
-		       ks_state_name[c[i].what.state], ks_part_name(name, &c[i].what),
-		       ks_culprit_text(culprit, &c[i].what.culprit));
+		printf("  %12s  ", signed_time(a, c[i].ns));
+		ks_print_what(stdout, &c[i].what);
 	}
 }
 

@@ -234,6 +234,7 @@ static void write_output(struct recording *r)
 
 static int finish(struct recording *r)
 {
+	char text[64];
 	u64 missing;
 	int status;
 
@@ -245,8 +246,8 @@ static int finish(struct recording *r)
 	ks_session_end(&r->s);
 	write_output(r);
 	if (missing)
-		ks_warn("%llu events lost: steps in which that happened are inexact (-b makes the buffers larger)",
-			(unsigned long long)missing);
+		ks_warn("%s lost: steps in which that happened are inexact (-b makes the buffers larger)",
+			ks_count(text, missing, "event"));
 	status = ks_session_status(&r->s);
 	return r->full ? 1 : status;
 }

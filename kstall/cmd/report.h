@@ -30,6 +30,8 @@ void ks_report_reset(struct ks_report *r);
 const struct ks_part *ks_worst(const struct ks_parts *summary);
 
 void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e);
+/* "STATE NAME CULPRIT", in columns, and the line's end */
+void ks_print_what(FILE *out, const struct ks_what *what);
 void ks_print_line(FILE *out, const struct ks_step *s);
 void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine *e);
 

@@ -7,29 +7,25 @@
 #define MOST_PARTS 8		/* of all steps */
 #define STEP_PARTS 4
 
-/* Columns, not bytes. */
-static int columns(const char *s)
+void ks_print_what(FILE *out, const struct ks_what *what)
 {
-	int n = 0;
+	char name[KS_TEXT], culprit[KS_TEXT];
+	int pad = 28 - ks_columns(ks_part_name(name, what));
 
-	for (; *s; s++)
-		n += (*s & 0xc0) != 0x80;
-	return n;
+	fprintf(out, "%-9s %s", ks_state_name[what->state], name);
+	if (what->culprit.form)
+		fprintf(out, "%*s %s", pad > 0 ? pad : 0, "", ks_culprit_text(culprit, &what->culprit));
+	fputc('\n', out);
 }
 
 static void print_part(FILE *out, const struct ks_part *p, u64 whole, bool exact)
 {
-	char name[KS_TEXT], culprit[KS_TEXT], time[32], share[16] = "";
-	int pad;
+	char time[32], share[16] = "";
 
 	if (exact && whole)
 		ks_fmt(share, sizeof(share), "%.1f %%", 100.0 * p->ns / whole);
-	pad = 28 - columns(ks_part_name(name, &p->what));
-	fprintf(out, "  %10s %8s  %-9s %s%*s", ks_time(time, p->ns), share,
-		ks_state_name[p->what.state], name, pad > 0 ? pad : 0, "");
-	if (p->what.culprit.form)
-		fprintf(out, " %s", ks_culprit_text(culprit, &p->what.culprit));
-	fputc('\n', out);
+	fprintf(out, "  %10s %8s  ", ks_time(time, p->ns), share);
+	ks_print_what(out, &p->what);
 }
 
 static void print_parts(FILE *out, const struct ks_parts *parts, u64 whole, bool exact, size_t most)
@@ -60,7 +56,7 @@ static void print_step(FILE *out, const struct ks_engine *e, const struct ks_ste
 	if (s->attributes[0])
 		fprintf(out, " (%s)", s->attributes);
 	if (s->lost)
-		fprintf(out, ", inexact: %llu events lost", (unsigned long long)s->lost);
+		fprintf(out, ", inexact: %s lost", ks_count(text, s->lost, "event"));
 	fputc('\n', out);
 	for (const struct ks_fault *f = NULL; (f = ks_faults_next(e, f, s->begin, s->end));)
 		fprintf(out, "  ! after %s: %s\n", ks_time(time, f->ts - s->begin), ks_fault_text(text, f));
@@ -151,17 +147,15 @@ static void print_waiting(void *priv, const struct ks_thread *t, size_t nr)
 
 void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 {
-	char time[32], mean[32];
+	char time[32], mean[32], steps[64];
 
 	if (!r->count) {
 		fprintf(out, "No step has ended (steps by %s).\n", r->steps_by);
 	} else {
-		fprintf(out, "%llu steps by %s%s: %s, on average %s", (unsigned long long)r->count,
-			r->steps_by, r->inferred ? " (inferred)" : "", ks_time(time, r->duration),
+		fprintf(out, "%s by %s%s: %s, on average %s", ks_count(steps, r->count, "step"), r->steps_by, r->inferred ? " (inferred)" : "", ks_time(time, r->duration),
 			ks_time(mean, r->duration / r->count));
 		if (r->exact < r->count)
-			fprintf(out, "; %llu are inexact",
-				(unsigned long long)(r->count - r->exact));
+			fprintf(out, "; %llu inexact", (unsigned long long)(r->count - r->exact));
 		fputc('\n', out);
 		print_parts(out, &r->total, r->duration, r->exact == r->count, MOST_PARTS);
 	}

@@ -15,17 +15,6 @@ static const char *const labels[] = {
 	"instance", "workload", "layer", "event", "device", "cause",
 };
 
-/* What others gave it must not steer the terminal. */
-static const char *plain(char *buf, size_t size, const char *s)
-{
-	ks_fmt(buf, size, "%s", *s ? s : "-");
-	for (char *c = buf; *c; c++) {
-		if (*c < 0x20 || *c > 0x7e)
-			*c = '?';
-	}
-	return buf;
-}
-
 static double one(struct ks_prom *p, const char *query)
 {
 	struct ks_answer *a = ks_prom_ask(p, query);
@@ -37,13 +26,19 @@ static double one(struct ks_prom *p, const char *query)
 
 static void print_line(const struct ks_answer *a, size_t i)
 {
-	static const int widths[] = { -24, -20, -14, -24, -16, -16 };
+	static const int widths[ARRAY_SIZE(labels)] = { 24, 20, 14, 24, 16 };
 	char text[128];
+	int rest = 0;	/* of the column before */
 
 	printf("%8.3f", ks_answer_value(a, i));
-	for (size_t l = 0; l < ARRAY_SIZE(labels); l++)
-		printf("  %*s", widths[l],
-		       plain(text, sizeof(text), ks_answer_label(a, i, labels[l])));
+	for (size_t l = 0; l < ARRAY_SIZE(labels); l++) {
+		const char *label = ks_answer_label(a, i, labels[l]);
+
+		/* What others gave it must not steer the terminal. */
+		ks_printable(text, sizeof(text), *label ? label : "-");
+		printf("%*s  %s", rest > 0 ? rest : 0, "", text);
+		rest = widths[l] - ks_columns(text);
+	}
 	putchar('\n');
 }
 

@@ -16,7 +16,7 @@ def vector(*series):
 STRAGGLERS = (
     ({"instance": "node7:9878", "workload": "slurm/17", "layer": "fence", "event": "dma_fence_wait", "device": "",
       "cause": "amdgpu"}, "2.5000007"),
-    ({"instance": "node9:9878", "workload": "ml/trainer", "layer": "disk", "event": "io_uring_block_rq", "device": "nvme0n1",
+    ({"instance": "node9:9878", "workload": "ml/训练-trainer", "layer": "disk", "event": "io_uring_block_rq", "device": "nvme0n1",
       "cause": "READ\u001b[2J"}, "0.0124"),
     ({"instance": "node3:9878", "layer": "pin", "event": "mm_pin", "cause": "ib_uverbs"}, "0.003"),
 )
