@@ -77,9 +77,12 @@ void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done
 	note(e, ev, d, ev->str[KS_EV_COMM]);
 }
 
+/* As far as it is known: the call may have begun before the recording. */
 static bool in_io_uring(const struct ks_thread *t)
 {
-	return t->syscall < 0 || ks_syscall_is(t->syscall, "io_uring_enter");
+	if (t->syscall == KS_NO_CALL)
+		return !t->user;
+	return t->syscall == KS_EXITING || ks_syscall_is(t->syscall, "io_uring_enter");
 }
 
 /*

@@ -62,7 +62,10 @@ struct ks_thread;
 /* Who ended a sleep. */
 struct ks_waker {
 	struct ks_thread *t;	/* NULL: an interrupt, or not known */
-	u32 comm;		/* interned, as it was called then: its number may be another's by now */
+	/* As it was then. Its number may be another's by now. */
+	u32 comm;		/* interned */
+	bool followed;
+	u64 born;
 };
 
 struct ks_seg {
@@ -298,6 +301,9 @@ bool ks_thread_follow(struct ks_engine *e, struct ks_thread *t);
 /* The thread is in @state from @ts on. The same state closes the segment and begins a new one. */
 void ks_thread_enter(struct ks_engine *e, struct ks_thread *t, u64 ts, enum ks_state state);
 
+/* The thread that wrote the event, be it its first; NULL: its time is not kept, or an interrupt wrote it. */
+struct ks_thread *ks_thread_of(struct ks_engine *e, const struct ks_event *ev);
+
 /* It has written an event, so it is on a CPU. */
 void ks_thread_runs(struct ks_engine *e, struct ks_thread *t, u64 ts);
 
@@ -320,6 +326,9 @@ u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns);
 const char *ks_waker_comm(const struct ks_waker *waker);
 void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s);
 bool ks_must_wait(const struct ks_seg *s);
+
+/* own.c: of an event of kstall's. A worker that did it in the name of a task: not that task's own time. */
+struct ks_thread *ks_own_thread(struct ks_engine *e, const struct ks_event *ev);
 
 /* note.c: a line "kstall WORD TEXT" of the recorder: into a buffer of its own, by the process that wrote the first */
 void ks_note_feed(struct ks_engine *e, s32 pid, const char *word, const char *text);

@@ -11,8 +11,8 @@
 #include "engine/engine.h"
 
 /* Of wakers' pieces, for one sleep: what is older stays unexplained. */
-#define MAX_PICKED 4096
-#define MAX_LOOKED_AT 65536
+#define MAX_PICKED 65536
+#define MAX_LOOKED_AT KS_LOG
 #define MAX_DEPTH 8		/* wakers of wakers */
 
 /* If it had no name then, the one that it has got since. */
@@ -123,12 +123,13 @@ static struct ks_via via(struct ks_via v, const struct ks_waker *waker)
 }
 
 /* The pieces of @waker that overlap [@begin, @end], the last first; at most @most. */
-static size_t pick(struct ks_engine *e, u64 *picked, size_t most, const struct ks_thread *waker,
+static size_t pick(struct ks_engine *e, u64 *picked, size_t most, const struct ks_waker *waker,
 		   u64 begin, u64 end)
 {
-	u64 number = waker->logged;
+	u64 number = waker->t->logged;
 	size_t nr = 0;
 
+	begin = max_u64(begin, waker->born);	/* before, the number was another's */
 	for (size_t i = 0; i < MAX_LOOKED_AT && nr < most; i++) {
 		const struct ks_piece *p = piece(e, number);
 
@@ -163,8 +164,8 @@ static void give_part(struct path *path, u64 begin, u64 end, const struct ks_wha
 static void follow(struct path *path, const struct ks_waker *waker, u64 begin, u64 end,
 		   const struct ks_what *rest, int depth)
 {
-	u64 *picked = path->e->picked + depth * MAX_PICKED;
-	size_t nr = pick(path->e, picked, path->left, waker->t, begin, end);
+	u64 *picked = path->e->picked + MAX_PICKED - path->left;
+	size_t nr = pick(path->e, picked, path->left, waker, begin, end);
 
 	path->left -= nr;
 	while (nr-- > 0) {
@@ -198,17 +199,24 @@ static void give_by_waker(struct ks_engine *e, struct ks_thread *t, const struct
 	if (!t->steps && !e->segment)
 		return;
 	if (!e->picked)
-		e->picked = ks_alloc(MAX_DEPTH * MAX_PICKED * sizeof(*e->picked));
+		e->picked = ks_alloc(MAX_PICKED * sizeof(*e->picked));
 	path.part.first = true;
 	rest.via.call = name_of_call(s);
 	follow(&path, &s->waker, begin, end, &rest, 0);
 }
 
+/* Of the one that lives it may be known by now that it makes system calls. */
+static bool is_followed(const struct ks_waker *waker)
+{
+	const struct ks_thread *t = waker->t;
+
+	return t && (t->born == waker->born ? t->in_job && t->user : waker->followed);
+}
+
 /* Not where the call itself says what it waits for. */
 static bool is_on_the_path(const struct ks_seg *s)
 {
-	return s->waker.t && s->waker.t->in_job && s->waker.t->user && !s->call.layer &&
-	       !ks_syscall_sleeps(s->syscall) && s->syscall != KS_EXITING;
+	return is_followed(&s->waker) && !s->call.layer && !ks_syscall_sleeps(s->syscall) && s->syscall != KS_EXITING;
 }
 
 static void give_unrequested(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s,

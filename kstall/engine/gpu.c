@@ -132,7 +132,7 @@ static void lay(struct ks_engine *e, struct ks_thread *t, u64 *at, u64 ns, u64 b
 {
 	struct ks_what what = { .layer = KS_FENCE, .phase = ks_intern(phase), .culprit = culprit };
 
-	ks_carve(e, t, max_u64(*at, begin), min_u64(*at + ns, end), KS_HELD, what);
+	ks_carve(e, t, max_u64(*at, begin), min_u64(*at + ns, end), KS_MEASURED, what);
 	*at += ns;
 }
 
@@ -164,24 +164,24 @@ static void lay_job(struct ks_engine *e, struct ks_thread *t, const struct ks_jo
 /* dma_fence_wait: ... wait_ns, 5 fence_ctx 6 fence_seqno 7 driver 8 timeline */
 void ks_on_fence_wait(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	struct ks_thread *t = ks_own_thread(e, ev);
 	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
 	struct ks_what what = { .layer = KS_FENCE, .phase = ks_intern("wait") };
 	struct ks_job *j = find(e, ev->num[5], ev->num[6]);
 
-	if (!t || !t->in_job || (s32)ev->num[KS_EV_PID] != ev->pid)
+	if (!t)
 		return;
 	what.culprit = fence(ev->num[5], ev->num[6], ev->str[7], ev->str[8], "", 0);
 	ks_thread_runs(e, t, ev->ts);
 	if (j)
 		lay_job(e, t, j, begin, ev->ts);
-	ks_carve(e, t, begin, ev->ts, KS_HELD, what);
+	ks_carve(e, t, begin, ev->ts, KS_MEASURED, what);
 }
 
 /* drm_sched_submit_block: ... blocked_ns, 5 total_ns 6 fence_ns 7 validate_ns 8 lock_ns 9 ring */
 void ks_on_submit_block(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	struct ks_thread *t = ks_own_thread(e, ev);
 	u64 fence = ev->num[6], validate = ev->num[7], lock = ev->num[8];
 	const char *phase = fence >= validate && fence >= lock ? "fence"
 			    : validate >= lock		       ? "buffers"
@@ -190,7 +190,7 @@ void ks_on_submit_block(struct ks_engine *e, const struct ks_event *ev)
 	u64 from = ev->ts - min_u64(ev->ts, ev->num[5]);
 	char buf[96];
 
-	if (!t || !t->in_job || (s32)ev->num[KS_EV_PID] != ev->pid || !ev->num[4])
+	if (!t || !ev->num[4])
 		return;
 	what.phase = ks_intern(phase);
 	what.culprit = ks_named(ks_fmt(buf, sizeof(buf), "ring %s of %s", ev->str[9], ev->str[3]));

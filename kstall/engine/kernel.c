@@ -11,11 +11,10 @@
 /* Whose events they are, if it is one of the job's that is not interrupted. */
 static struct ks_thread *self(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	struct ks_thread *t = ks_thread_of(e, ev);
 
-	if (!t || !t->in_job || KS_IN_IRQ(ev->flags))
-		return NULL;
-	ks_thread_runs(e, t, ev->ts);
+	if (t)
+		ks_thread_runs(e, t, ev->ts);
 	return t;
 }
 
@@ -69,7 +68,7 @@ void ks_on_span_end(struct ks_engine *e, const struct ks_event *ev)
 	if (type->layer == KS_MIGRATION)
 		what.culprit = culprit_of_migration(t->span[type->span].value);
 	t->span[type->span].begin = 0;
-	ks_carve(e, t, began, ev->ts, KS_HELD, what);
+	ks_carve(e, t, began, ev->ts, KS_MEASURED, what);
 }
 
 /* ---- locks ---- */

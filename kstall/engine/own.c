@@ -4,13 +4,15 @@
 
 #include "engine/engine.h"
 
-/* A worker that did it in the name of a task: not that task's own time. */
-static struct ks_thread *own(struct ks_engine *e, const struct ks_event *ev)
+struct ks_thread *ks_own_thread(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->pid);
+	struct ks_thread *t;
 
-	if (!t || !t->in_job || (s32)ev->num[KS_EV_PID] != ev->pid)
+	if ((s32)ev->num[KS_EV_PID] != ev->pid)
 		return NULL;
+	t = ks_thread_of(e, ev);
+	if (t && !t->comm[0])
+		ks_printable(t->comm, sizeof(t->comm), ev->str[KS_EV_COMM]);
 	return t;
 }
 
@@ -39,13 +41,13 @@ static struct ks_culprit culprit(const struct ks_event *ev)
 void ks_on_own(struct ks_engine *e, const struct ks_event *ev)
 {
 	const struct ks_type *type = ev->type;
-	struct ks_thread *t = own(e, ev);
+	struct ks_thread *t = ks_own_thread(e, ev);
 	u64 begin = begin_of(ev, ev->num[KS_EV_NS]);
-	u32 states = type->carve == KS_ASLEEP_SUM ? KS_ASLEEP : KS_HELD;
+	u32 states = type->carve == KS_ASLEEP_SUM ? KS_ASLEEP : KS_MEASURED;
 	struct ks_what what = {.layer = type->layer,
 			       .phase = ks_intern(type->phase ? type->phase : "")};
 
-	if (!t || !ev->num[KS_EV_NS] || KS_IN_IRQ(ev->flags))
+	if (!t || !ev->num[KS_EV_NS])
 		return;
 	what.culprit = culprit(ev);
 	ks_thread_runs(e, t, ev->ts);
@@ -61,7 +63,7 @@ static const struct ks_form cq_form = { "cq {0} of {1}", "{n} completions on {1}
 /* ib_comp_channel: ... wait_ns, 5 cq_id: what was waited for until wait_ns ago was a completion. */
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = own(e, ev);
+	struct ks_thread *t = ks_own_thread(e, ev);
 	struct ks_what what = { .layer = KS_RDMA, .phase = ks_intern("completion") };
 
 	if (!t)

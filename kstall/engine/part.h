@@ -17,6 +17,7 @@ enum ks_state {
 
 #define KS_HELD ((1 << KS_ON_CPU) | (1 << KS_BLOCKED))	/* what an interval is carved into */
 #define KS_ASLEEP (1 << KS_BLOCKED)
+#define KS_MEASURED (KS_HELD | 1 << KS_UNKNOWN)	/* ... that the thread itself has measured, whatever else is known */
 
 enum ks_layer {
 	KS_NONE,		/* not said yet: what is left becomes one of the next nine, or a call's */

@@ -78,6 +78,16 @@ bool ks_thread_follow(struct ks_engine *e, struct ks_thread *t)
 	return t->in_job;
 }
 
+struct ks_thread *ks_thread_of(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_thread *t;
+
+	if (ev->pid <= 0 || KS_IN_IRQ(ev->flags))
+		return NULL;
+	t = ks_thread_get(e, ev->pid);
+	return ks_thread_follow(e, t) ? t : NULL;
+}
+
 /* For a step of its own, for a picture, or because another's step may wait for it. */
 static bool is_asked_for(const struct ks_engine *e, const struct ks_thread *t)
 {
@@ -200,7 +210,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	t->born = t->since = t->ready = ts;
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
-	t->call_begin = t->slept = t->throttle_rq = t->logged = 0;
+	t->call_begin = t->slept = t->throttle_rq = 0;
 	t->state = KS_UNKNOWN;
 	t->uninterruptible = 0;
 	ks_spans_forget(t);
@@ -405,6 +415,13 @@ static struct ks_thread *waker_of(struct ks_engine *e, const struct ks_event *ev
 	return waker && waker->comm[0] ? waker : named_waker(e, ev->pid, waker);
 }
 
+static struct ks_waker as_it_is(struct ks_thread *t)
+{
+	if (!t)
+		return (struct ks_waker){ NULL };
+	return (struct ks_waker){ .t = t, .comm = ks_intern(t->comm), .followed = t->in_job && t->user, .born = t->born };
+}
+
 /* The sleep is over; what was done just before, here, has ended it. */
 static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
@@ -418,8 +435,7 @@ static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thre
 		free(done);
 		return;
 	}
-	s->waker.t = waker_of(e, ev, t);
-	s->waker.comm = s->waker.t ? ks_intern(s->waker.t->comm) : 0;
+	s->waker = as_it_is(waker_of(e, ev, t));
 	if (s->done)
 		free(done);
 	else
@@ -491,9 +507,9 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 /* sched_process_exit: pid. What it still has to do, like closing its files, may take long. */
 void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_find(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
 
-	if (!t || !ks_thread_follow(e, t))
+	if (!ks_thread_follow(e, t))
 		return;
 	ks_thread_runs(e, t, ev->ts);
 	ks_thread_fold(e, t, ev->ts, false);
@@ -508,12 +524,13 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
+	t->user = true;
 	if (!ks_thread_follow(e, t))
 		return;
 	/* What exits makes no system calls: its last switch was missed. */
 	t->gone = t->gone || t->syscall == KS_EXITING;
 	ks_thread_runs(e, t, ev->ts);
-	t->user = true;
+	t->user = true;		/* whoever has the number now */
 	ks_thread_fold(e, t, ev->ts, false);
 	ks_spans_forget(t);
 	t->syscall = ks_syscall_of(e, ev->num[0]);
@@ -526,9 +543,9 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
 
+	t->user = true;
 	if (!ks_thread_follow(e, t))
 		return;
-	t->user = true;
 	/* It may have begun before the recording: then this says what it was. */
 	if (t->syscall == KS_NO_CALL)
 		t->syscall = ks_syscall_of(e, ev->num[0]);

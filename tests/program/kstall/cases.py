@@ -122,6 +122,20 @@ def exact(steps):
     return all(sum(p["ns"] for p in s["parts"]) == s["duration_ns"] for s in steps)
 
 
+def parts(step):
+    return {p["name"]: p["ns"] for p in step["parts"]}
+
+
+def fence_wait(ts, seqno):
+    return (f"{ts} 0 100 0 drm_sched:dma_fence_wait pid=100 tgid=100 comm=t dev= wait_ns=10 fence_ctx=5 fence_seqno={seqno} driver=amdgpu "
+            "timeline=gfx")
+
+
+def job_complete(ts, seqno):
+    return (f"{ts} 1 0 8 drm_sched:drm_sched_job_complete pid=7 tgid=7 comm=other dev=0000:01:00.0 total_ns=20 fence_ctx=5 fence_seqno={seqno} "
+            f"ring=gfx submit_ts={ts - 20} wait_ns=5 hwq_ns=0")
+
+
 def random_events(n, threads):
     """A scheduler that makes no sense, in order of time."""
     random.seed(n)
@@ -141,7 +155,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 9}")
+print(f"1..{len(CASES) + 15}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -172,4 +186,32 @@ answer = run([TASK] + [f"{2000 + i} 0 100 0 task:task_newtask pid={1000 + i} com
              [f"{20000 + i} 0 {1000 + i} 0 kstall:step text=kstall step {i} begin" for i in range(10000)] +
              [f"{40000 + i} 0 {1000 + i} 0 kstall:step text=kstall step {i} end" for i in range(10000)])
 result("10,000 threads", len(answer["steps"]) == 10000 and exact(answer["steps"]), answer.get("error", len(answer["steps"])))
+CALLS = 3000
+answer = run(["1000 0 100 0 task:task_newtask pid=101 comm=loader clone_flags=0x10000", mark(1000, "1 begin"),
+              "1000 1 7 0 sched:sched_switch prev_pid=7 prev_comm=hog prev_state=0 next_pid=101 next_comm=loader",
+              enter(1000, READ, 101), enter(2000, 202), out(2000)] +
+             [line for i in range(2, CALLS + 2) for line in (leave(1000 * i, 101), enter(1000 * i + 600, READ, 101))] +
+             [wake(1000 * CALLS + 2000, by=101, flags=0), into(1000 * CALLS + 2000), leave(1000 * CALLS + 2000), leave(1000 * CALLS + 2000, 101),
+              mark(1000 * CALLS + 3000, "1 end"), enter(1000 * CALLS + 3001, READ), enter(1000 * CALLS + 3001, READ, 101)])
+result("a sleep that a thread ends after thousands of calls", answer["steps"] and parts(answer["steps"][0]) == {
+    "futex ← loader/101: user": 600 * CALLS, "futex ← loader/101: kernel: read": 400 * CALLS, "user": 2000}, answer)
+JOBS = 600000
+answer = run([TASK] + [line for i in range(JOBS) for line in (job_complete(2000 + 100 * i, i), fence_wait(2010 + 100 * i, i))] +
+             [mark(100 * JOBS + 3000, "1 begin"), job_complete(100 * JOBS + 4000, 4711), fence_wait(100 * JOBS + 4010, 4711),
+              mark(100 * JOBS + 5000, "1 end"), enter(100 * JOBS + 5001, READ)])
+result("a job has its name, however many there were before", answer["steps"] and
+       {p["culprit"] for p in answer["steps"][0]["parts"] if p["name"].startswith("fence")} == {"job 5:4711 of other/7 on 0000:01:00.0 gfx"}, answer)
+answer = run([TASK, mark(1000, "1 begin")] + [fence_wait(2000 + 100 * i, i) for i in range(100000)] +
+             [mark(20000000, "1 end"), enter(20000001, READ)])
+result("too many fences for a name each: what they share", answer["steps"] and "amdgpu gfx, 100000 fences" in
+       [p["culprit"] for p in answer["steps"][0]["parts"]], [p for s in answer["steps"] for p in s["parts"]][:5])
+late = [TASK, mark(1000, "1 begin"), mark(2000, "1 end"), enter(2100, READ), leave(2200),
+        "3000 0 100 0 mm_migrate:mm_compaction_stall pid=100 tgid=100 comm=t dev= duration_ns=1500 caller=x order=9"]
+answer = run(late + [enter(4000, READ)])
+result("what comes too late for a step that was given out is counted", answer["cost"]["late"] == 1, answer)
+answer = run(late[:-1] + [late[-1].replace("1500", "500"), enter(4000, READ)])
+result("... and nothing else", answer["cost"]["late"] == 0, answer)
+answer = run([TASK.replace("trainer", "sh"), out(2000).replace("prev_comm=t", "prev_comm=sh"), into(3000).replace("next_comm=t", "next_comm=trainer"),
+              out(4000).replace("prev_comm=t", "prev_comm=trainer")], "all")
+result("a process is called as it was called at the end", [s["comm"] for s in answer["steps"]] == ["trainer"], answer)
 sys.exit(failed > 0)
