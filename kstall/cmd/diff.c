@@ -127,15 +127,17 @@ static char *signed_time(char *buf, double ns)
 
 static void print_text(const struct side *sides, const struct change *c, size_t n, double whole)
 {
-	char a[40], b[40], steps[64];
+	char a[40], b[40], steps[64], names[2][KS_TEXT];
 
+	for (int i = 0; i < 2; i++)
+		ks_printable(names[i], sizeof(names[i]), sides[i].name);
 	printf("%s a step: %s (%s of %s)", signed_time(a, whole), ks_time(b, mean(&sides[1], sides[1].r.duration)),
-	       ks_count(steps, sides[1].r.count, "step"), sides[1].name);
+	       ks_count(steps, sides[1].r.count, "step"), names[1]);
 	printf(", before %s (%llu of %s)\n", ks_time(b, mean(&sides[0], sides[0].r.duration)),
-	       (unsigned long long)sides[0].r.count, sides[0].name);
+	       (unsigned long long)sides[0].r.count, names[0]);
 	for (int i = 0; i < 2; i++) {
 		if (sides[i].inexact)
-			printf("left out of %s: %s, inexact\n", sides[i].name,
+			printf("left out of %s: %s, inexact\n", names[i],
 			       ks_count(steps, sides[i].inexact, "step"));
 	}
 	for (size_t i = 0; i < n && i < 12; i++) {

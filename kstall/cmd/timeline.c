@@ -116,6 +116,7 @@ static int timeline(void *arg)
 	struct ks_options *o = job->o;
 	struct ks_engine *e = ks_alloc(sizeof(*e));
 	struct timeline tl = { .out = ks_pftrace_new(job->out, o->output) };
+	char name[KS_TEXT];
 
 	e->step_done = step_done;
 	e->segment = segment;
@@ -126,7 +127,7 @@ static int timeline(void *arg)
 	ks_pftrace_free(tl.out);
 	ks_output_close(job->out, o->output);
 	printf("%s: %llu slices of threads, %zu other tracks; open it in https://ui.perfetto.dev\n",
-	       o->output, (unsigned long long)tl.slices, tl.nr);
+	       ks_printable(name, sizeof(name), o->output), (unsigned long long)tl.slices, tl.nr);
 	ks_engine_free(e);
 	free(e);
 	free(tl.objects);

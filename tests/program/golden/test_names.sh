@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 9
+plan 10
 
 none=$'\xef\xbf\xbd'	# U+FFFD
 csi=$'\xc2\x9b'	# U+009B, which begins a command of a terminal
@@ -53,5 +53,8 @@ track v$none$none > v$none$none"
 
 job $'x\x1b[2J'"$csi"2J $'1\x7f'"$csi" $'k=\x1b]0;x\x07'"$csi" $'v\x1b'"$csi"
 same "no control comes through" "$(table | controls) $("$KSTALL" why --json -i job.dat | controls)" "0 0"
+cp job.dat $'job\e[31m.dat'
+same "... nor from the names of files" \
+	"$("$KSTALL" diff job.dat $'job\e[31m.dat' | controls) $("$KSTALL" timeline -o $'out\e[31m.pftrace' job.dat | controls)" "0 0"
 same "... but the rest of the name" "$(table | grep -E '^step|^not seen')" "step 1?? of x?[2J?2J/100: 5.0 us (k=?]0;x??)
 not seen: la?yer: because of a?2J"
