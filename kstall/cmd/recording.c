@@ -47,12 +47,23 @@ static void check_scope(const struct ks_engine *e, const char *name)
 	}
 }
 
+/* Why a recording lacks markers, if its recorder has said so; else @usual. */
+static const char *why_unmarked(const struct ks_engine *e, const char *usual)
+{
+	for (size_t i = 0; i < e->nr_unseen; i++) {
+		if (!strcmp(e->unseen[i].layer, "marker"))
+			return e->unseen[i].why;
+	}
+	return usual;
+}
+
 static void check_marks(const struct ks_engine *e, const char *name)
 {
 	if (e->by == KS_BY_MARKER && !e->markers)
-		ks_die("%s has no markers: no line \"kstall step ...\"", name);
+		ks_die("%s has no markers: %s", name, why_unmarked(e, "no line \"kstall step ...\""));
 	if (e->by == KS_BY_NCCL && !e->markers)
-		ks_die("%s has no collectives: no line \"kstall nccl ...\" of the profiler plugin", name);
+		ks_die("%s has no collectives: %s", name,
+		       why_unmarked(e, "no line \"kstall nccl ...\" of the profiler plugin"));
 	if (e->by == KS_BY_CALL && !e->calls)
 		ks_die("%s has no call of a function: it has to be recorded with --step uprobe:...", name);
 }

@@ -13,6 +13,7 @@
 #include "cmd/report.h"
 #include "recorder/recorder.h"
 #include "trace/live.h"
+#include "trace/probe.h"
 
 static void prepare(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
 {
@@ -181,6 +182,8 @@ static int why_live(struct ks_options *o)
 	e->live = true;
 	e->step_done = stream_step;
 	ks_session_prepare(&s, &o->target, 1);
+	if ((o->by == KS_BY_MARKER || o->by == KS_BY_NCCL) && !ks_probes_see_markers() && !o->target.command)
+		ks_die("no kprobe sees markers here: --every, --step all or uprobe does without");
 	l = ks_live_open(&s);
 	ks_session_start(&s, &o->target);
 	follow_live(&s, l, e, &r, o);

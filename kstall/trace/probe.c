@@ -13,6 +13,7 @@
 
 #include "engine/event.h"
 #include "trace/probe.h"
+#include "trace/session.h"
 
 /*
  * A marker is noticed as it is written: to any trace_marker, as the top buffer, where it goes,
@@ -141,22 +142,68 @@ static u64 symbol_offset(int fd, const char *binary, const char *symbol)
 	return at;
 }
 
-/* As the job sees it: in a container that is another file than the host's of that name. */
-static int open_binary(const struct ks_target *target)
+/* A job's file: in a container that is another one than the host's of that name. */
+struct binary {
+	const char *name;
+	int fd, error;
+	size_t nr;		/* processes of the job */
+	struct stat st;
+	pid_t pid;		/* whose file it is */
+};
+
+static int open_in_root_of(pid_t pid, const char *name)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	char path[64];
-	int fd = -1;
+	int fd, root = open(ks_fmt(path, sizeof(path), "/proc/%d/root", pid), O_PATH | O_CLOEXEC);
 
-	if (target->nr_pids && *target->binary == '/') {
-		int root = open(ks_fmt(path, sizeof(path), "/proc/%d/root", target->pids[0]),
-				O_PATH | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	fd = syscall(SYS_openat2, root, name, &how, sizeof(how));
+	close(root);
+	return fd;
+}
 
-		fd = syscall(SYS_openat2, root, target->binary, &how, sizeof(how));
-		if (root >= 0)
-			close(root);
+static void find_binary(void *priv, pid_t tid, pid_t tgid)
+{
+	struct binary *b = priv;
+	struct stat st;
+	int fd;
+
+	if (tid != tgid)
+		return;
+	b->nr++;
+	fd = open_in_root_of(tgid, b->name);
+	if (fd < 0 || fstat(fd, &st)) {
+		b->error = errno;
+		return;
 	}
-	return fd >= 0 ? fd : open(target->binary, O_RDONLY | O_CLOEXEC);
+	if (b->fd < 0) {
+		b->fd = fd;
+		b->st = st;
+		b->pid = tgid;
+		return;
+	}
+	close(fd);
+	/* Two probes of one event would make the kernel free one that is in use (Documentation/kernel-uprobe-siblings.txt). */
+	if (st.st_dev != b->st.st_dev || st.st_ino != b->st.st_ino)
+		ks_die("%s is one file in the root of process %d, and another in that of process %d: trace them one by one (-p)",
+		       b->name, b->pid, tgid);
+}
+
+static int open_binary(const struct ks_target *target)
+{
+	struct binary b = { .name = target->binary, .fd = -1 };
+	int fd;
+
+	if (*b.name == '/')
+		ks_job_threads(target, 0, find_binary, &b);
+	if (b.nr && b.fd < 0)
+		ks_die("%s: in the root of no process of the job: %s", b.name, strerror(b.error));
+	fd = b.nr ? b.fd : open(b.name, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		ks_die("%s: %s", b.name, strerror(errno));
+	return fd;
 }
 
 /* The kernel gets the file that is open here, whatever its name leads to elsewhere. */
@@ -167,8 +214,6 @@ static void add_uprobe(const char *group, const struct ks_target *target)
 	char text[128];
 	u64 at;
 
-	if (fd < 0)
-		ks_die("%s: %s", binary, strerror(errno));
 	at = symbol_offset(fd, binary, symbol);
 	if (!at)
 		ks_die("%s has no function %s", binary, symbol);
@@ -281,6 +326,10 @@ void ks_unseen(ks_unseen_fn fn, void *priv)
 				unseen_of(m, t, fn, priv);
 		}
 	}
+	if (!marker_seen)
+		fn(priv, "marker", "step", "no kprobe sees markers: only a command of root's has a file for them that is read");
+	else if (!null_seen)
+		fn(priv, "marker", "step_null", "no kprobe on write_null(): markers written to /dev/null are not seen");
 	if (!quota_seen)
 		fn(priv, "quota", "throttle", "no kprobe on throttle_cfs_rq(): it is in cpu");
 	if (!access("/sys/module/nvidia", F_OK))

@@ -29,7 +29,7 @@ cat >steps.py <<-'END'
 	    marker.write(b"kstall step %d end" % i)
 END
 
-plan 34
+plan 38
 
 # --- many threads: one write, since each costs the kernel grace periods ---
 
@@ -68,6 +68,24 @@ KS_FAIL="sched_waking 12" LD_PRELOAD=$fail "$KSTALL" record -o no.dat -- true 2>
 t_eq "another cannot: there is" "$? $(cat no.err)" "0 "
 t_eq "... and what is unseen, and why" "$("$KSTALL" why -i no.dat --json | in_json '[(u["layer"], u["event"], u["why"]) for u in d["unseen"] if u["event"] == "sched_waking"]')" \
 	"[('sched', 'sched_waking', 'Cannot allocate memory')]"
+
+# --- no kprobe on what writes markers ---
+
+sleep 1000 &
+asleep=$!
+at_exit kill $asleep
+no_kprobes() { KS_FAIL="kprobe_events 12" LD_PRELOAD=$fail "$KSTALL" "$@"; }
+no_kprobes why --step marker --time 1s -p $asleep >no.out 2>no.err
+t_eq "markers cannot be seen: that is said" "$? $(cat no.out no.err)" \
+	"1 kstall: no kprobe sees markers here: --every, --step all or uprobe does without"
+no_kprobes record -o no.dat --time 1s -p $asleep 2>no.err
+t_eq "... a recording is made" "$? $(cat no.err)" "0 "
+"$KSTALL" why -i no.dat --step marker >no.out 2>no.err
+t_eq "... which is not called one without markers" "$? $(cat no.out no.err)" \
+	"1 kstall: no.dat has no markers: no kprobe sees markers: only a command of root's has a file for them that is read"
+no_kprobes record -o no.dat -- sh -c 'for i in 1 2 3; do echo "kstall step $i" >"$KSTALL_MARKER"; done' 2>no.err
+t_eq "... those of a command of root's are seen" "$? $("$KSTALL" why -i no.dat --step marker --json | in_json '[s["id"] for s in d["steps"]], [(u["layer"], u["event"]) for u in d["unseen"] if u["layer"] == "marker"]')" \
+	"0 ['1', '2'] [('marker', 'step')]"
 
 # --- what others do ---
 

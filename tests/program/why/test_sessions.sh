@@ -22,7 +22,7 @@ nothing_left() { [ -z "$(left)" ]; }
 # complaint FILE: its first line that begins with "kstall: "
 complaint() { grep -hm1 '^kstall: ' "$@"; }
 
-plan 34
+plan 40
 
 # --- two at the same function's file: the second would have been a sibling of the first's probe, which the kernel frees ---
 
@@ -130,6 +130,11 @@ echo 0 >/proc/sys/kernel/ftrace_enabled
 t_eq "kernel.ftrace_enabled=0" "$? $(grep -c . off.out) $(complaint off.err)" \
 	"1 0 kstall: the kernel takes a kprobe on markers, and it does not fire: kernel.ftrace_enabled is 0"
 echo 1 >/proc/sys/kernel/ftrace_enabled
+echo 0 >/sys/kernel/debug/kprobes/enabled
+"$KSTALL" why --every 500ms -- true >off.out 2>off.err
+t_eq "kprobes/enabled is 0" "$? $(grep -c . off.out) $(complaint off.err)" \
+	"1 0 kstall: the kernel takes a kprobe on markers, and it does not fire: /sys/kernel/debug/kprobes/enabled is 0"
+echo 1 >/sys/kernel/debug/kprobes/enabled
 mkdir dir
 "$KSTALL" record -o dir/ -- touch ran 2>dir.err
 t_eq "the output is a directory: before the job runs" "$? $(complaint dir.err) $(ls ran 2>&1)" \
@@ -157,6 +162,8 @@ t_eq "few open files: a recording or a sentence" "$(grep -v 'right$\|refused$' l
 t_range "... a recording where there are enough" "$(sed -n 's/ right$//p' limits)" 1 99
 t_range "... a sentence where there are not" "$(sed -n 's/ refused$//p' limits)" 1 99
 rm -f few.*
+(ulimit -Sn 30 && "$KSTALL" record -o soft.dat -- true) 2>soft.err
+t_eq "... a low soft limit is raised" "$? $(cat soft.err)" "0 "
 
 # --- a container's file, not the host's of that name ---
 
@@ -169,6 +176,25 @@ inside=$!
 at_exit kill $inside
 "$KSTALL" why -p $inside --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
 t_eq "a function of a container's file" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+cp caller /job # so that the wrong one has that function
+"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
+t_eq "... of a process called by its name" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+mkdir -p other
+cp caller other/job
+chroot other /job &
+elsewhere=$!
+at_exit kill $elsewhere
+is_called_job() { [ "$(cat /proc/$elsewhere/comm)" = job ]; }
+wait_until 60 is_called_job || bail "there is no other job"
+"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s >inside.out 2>inside.err
+t_eq "... two containers' files" "$? $(cat inside.out) $(sed -E 's/process [0-9]+/process N/g' inside.err)" \
+	"1  kstall: /job is one file in the root of process N, and another in that of process N: trace them one by one (-p)"
+rm root/job
+"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
+t_eq "... of which one is gone" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+"$KSTALL" why -p $inside --step uprobe:/job:step_b --time 3s >inside.out 2>inside.err
+t_eq "... and nothing else of that name is taken for it" "$? $(cat inside.out inside.err)" \
+	"1 kstall: /job: in the root of no process of the job: No such file or directory"
 
 # --- a storm; a process that is killed gets no memory any more, of which the kernel warns where it makes a ring buffer ---
 
