@@ -14,6 +14,7 @@
 
 #include "recorder/recorder.h"
 #include "trace/datfile.h"
+#include "trace/tracing.h"
 
 #define MAGIC "kstall-armed 1\n"
 #define MAX_HEAD (64 << 20)
@@ -92,7 +93,7 @@ bool ks_rec_has_system(const char *system)
 {
 	char path[128];
 
-	return tracefs_file_exists(NULL, ks_fmt(path, sizeof(path), "events/%s/enable", system));
+	return ks_tracefs_has(ks_fmt(path, sizeof(path), "events/%s/enable", system));
 }
 
 bool ks_rec_is_absent_driver(const char *system)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "recorder/recorder.h"
+#include "trace/tracing.h"
 
 #define SLOW "kstall-slow"
 
@@ -25,8 +26,9 @@ char *ks_ring_name(char *buf, size_t size, const struct ks_rec_event *e)
 static struct tracefs_instance *attach(const char *name, bool create)
 {
 	struct tracefs_instance *in;
+	char path[64];
 
-	if (!create && !tracefs_instance_exists(name))
+	if (!create && !ks_tracefs_has(ks_fmt(path, sizeof(path), "instances/%s", name)))
 		return NULL;
 	in = create ? tracefs_instance_create(name) : tracefs_instance_alloc(NULL, name);
 	if (!in)

@@ -13,6 +13,7 @@
 
 #include "base/child.h"
 #include "recorder/recorder.h"
+#include "trace/tracing.h"
 
 static void put(struct ks_ring *ring, const char *file, const char *text)
 {
@@ -280,7 +281,7 @@ static void remove_triggers(void)
 {
 	struct tracefs_instance *in;
 
-	if (!tracefs_instance_exists(KS_REC_TRIGGERS))
+	if (!ks_tracefs_has("instances/" KS_REC_TRIGGERS))
 		return;
 	in = tracefs_instance_alloc(NULL, KS_REC_TRIGGERS);
 	if (in)

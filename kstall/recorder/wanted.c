@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "recorder/recorder.h"
+#include "trace/tracing.h"
 
 char *ks_rec_event_file(char *buf, size_t size, const struct ks_rec_event *e, const char *file)
 {
@@ -33,7 +34,7 @@ static bool is_there(const struct ks_rec_event *e)
 {
 	char path[256];
 
-	return tracefs_file_exists(NULL, ks_rec_event_file(path, sizeof(path), e, "enable"));
+	return ks_tracefs_has(ks_rec_event_file(path, sizeof(path), e, "enable"));
 }
 
 struct look {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,16 +25,13 @@ static bool kernel_has_tracefs(void)
 
 void ks_need_tracing(void)
 {
+	char instances[PATH_MAX];
 	const char *dir;
-	char *instances;
 
 	errno = 0;
 	dir = tracefs_tracing_dir();	/* mounts it if it can */
-	instances = dir ? tracefs_get_tracing_file("instances") : NULL;
-	if (instances && !access(instances, R_OK | W_OK)) {
-		tracefs_put_tracing_file(instances);
+	if (dir && !access(ks_fmt(instances, sizeof(instances), "%s/instances", dir), R_OK | W_OK))
 		return;
-	}
 	if (geteuid())
 		ks_die("no tracing here: it takes root (sudo)");
 	if (!kernel_has_tracefs())
@@ -41,4 +39,12 @@ void ks_need_tracing(void)
 	if (!dir)
 		ks_die("no tracing here: tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing)");
 	ks_die("no tracing here: %s: %s (kstall-doctor says why)", instances, strerror(errno));
+}
+
+bool ks_tracefs_has(const char *file)
+{
+	const char *dir = tracefs_tracing_dir();
+	char path[PATH_MAX];
+
+	return dir && !access(ks_fmt(path, sizeof(path), "%s/%s", dir, file), F_OK);
 }
