@@ -213,6 +213,16 @@ void ks_lines_note(struct ks_lines *l, const char *fmt, ...) __attribute__((form
 bool ks_lines_file(struct ks_lines *l, const char *file);
 void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *r);
 
+/* text.c: what the kernel prints before an event's text. */
+struct ks_frame {
+	u64 ts;
+	int cpu;
+	char *event, *text;	/* in the line */
+};
+
+/* False: it is no event's. Whatever the task is called, it is taken for nothing else. */
+bool ks_frame_find(struct ks_frame *f, char *line);
+
 /* fields.c: the inside of a JSON object; false: the fields cannot be told apart. */
 bool ks_fields_json(FILE *out, struct tep_event *te, struct tep_record *record, const char *text);
 

@@ -2,7 +2,7 @@
 /*
  * Events that are still in a ring, as the kernel prints them, since a ring's pages can only be read
  * by taking them out: "   comm-12  [001] d..1.    12.345678: event: text". A task may have any name,
- * of 15 bytes: too few for all that stands between it and the event.
+ * of 15 bytes: too few for all that stands between it and the event, blanks included.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -10,19 +10,19 @@
 
 #include "recorder/recorder.h"
 
-struct frame {
-	u64 ts;
-	int cpu;
-	char *event, *text;
-};
+#define MAX_NAME 15
 
-/* Of "-12  [001] d..1.    12.345678: event: text" each part; false: that does not begin here. */
-static bool read_frame(struct frame *f, char *at)
+/*
+ * Of "-12  [001] d..1.    12.345678: event: text" each part; false: that does not begin here,
+ * or ends so soon that all of it may be a task's name.
+ */
+static bool read_frame(struct ks_frame *f, char *at)
 {
 	unsigned long long sec, usec;
 	int n = 0;
 
-	if (sscanf(at, "-%*u [%d] %*[A-Za-z.#0-9] %llu.%6llu: %n", &f->cpu, &sec, &usec, &n) != 3 || !n)
+	if (sscanf(at, "-%*u [%d] %*[A-Za-z.#0-9] %llu.%6llu: %n", &f->cpu, &sec, &usec, &n) != 3 ||
+	    n <= MAX_NAME)
 		return false;
 	f->ts = sec * NSEC + usec * 1000;
 	f->event = at + n;
@@ -34,7 +34,7 @@ static bool read_frame(struct frame *f, char *at)
 	return true;
 }
 
-static bool find_frame(struct frame *f, char *line)
+bool ks_frame_find(struct ks_frame *f, char *line)
 {
 	for (char *at = line; (at = strstr(at, "-")); at++) {
 		if (isdigit((u8)at[1]) && read_frame(f, at))
@@ -59,17 +59,18 @@ static struct tep_event *find_event(const struct reading *r, const char *name)
 	return NULL;
 }
 
-/* Besides events there are a head, and which CPU's part begins or has lost something. */
+/*
+ * Besides events there are a head, and which CPU's part begins or has lost something; but what is
+ * behind a new line in a task's name may begin like these.
+ */
 static void one_line(struct reading *r, char *line)
 {
 	struct tep_event *te;
-	struct frame f;
+	struct ks_frame f;
 	char boot[40];
 
-	if (*line == '#' || !strncmp(line, "CPU:", 4) || !line[strspn(line, " ")])
-		return;
-	if (!find_frame(&f, line)) {
-		r->lines->unread++;
+	if (!ks_frame_find(&f, line)) {
+		r->lines->unread += *line != '#' && strncmp(line, "CPU:", 4) && line[strspn(line, " ")];
 		return;
 	}
 	if (!strcmp(f.event, "tracing_mark_write") && ks_read_mark(f.text, f.ts, boot, &r->offset))

@@ -56,13 +56,14 @@ static struct tracefs_instance *triggers(void)
 	return in;
 }
 
-static const char *cause(const struct ks_rec_config *c, const char *line)
+static const char *cause(const struct ks_rec_config *c, char *line)
 {
-	char text[80];
+	struct ks_frame f;
 
+	if (!ks_frame_find(&f, line))
+		return NULL;
 	for (size_t i = 0; i < c->nr_events; i++) {
-		if (c->events[i].trigger &&
-		    strstr(line, ks_fmt(text, sizeof(text), ": %s: ", c->events[i].name)))
+		if (c->events[i].trigger && !strcmp(f.event, c->events[i].name))
 			return c->events[i].name;
 	}
 	return NULL;

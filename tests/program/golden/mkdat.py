@@ -17,6 +17,7 @@ into kstall_job, in this order. --about FILE appends what a copy of the recorder
 
 Of another machine or tracer: --big (byte order), --long 4 and --page N (sizes), --clock NAME (none: it is not said), --uname TEXT.
 --without SYSTEM[:EVENT] leaves formats out, and their events; --rename EVENT.FIELD=NAME gives a field another name.
+--tracefs DIR writes the formats to DIR/events, too, as tracefs has them.
 Bytes in the text that are not UTF-8 go into the recording as they are. Events at the same time: --ties.
 """
 
@@ -343,6 +344,17 @@ def head(events):
     return out + pack("IIQ", 0, 0, 0)       # no kallsyms, printk_formats, saved_cmdlines
 
 
+def write_formats(folder, events):
+    """Below events/ of a tracefs"""
+    files = {"header_page": header_page(), "header_event": HEADER_EVENT}
+    files.update({f"{e.system}/{e.name}/format": e.format() for e in events.values() if not e.left_out})
+    for name, text in files.items():
+        path = f"{folder}/events/{name}"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as f:
+            f.write(text)
+
+
 def option(number, data):
     return pack("HI", number, len(data)) + data
 
@@ -422,12 +434,15 @@ def main():
     parser.add_argument("--without", action="append", default=[])
     parser.add_argument("--rename", action="append", default=[])
     parser.add_argument("--ties", action="store_true")
+    parser.add_argument("--tracefs")
     parser.add_argument("text", nargs="+")
     args = parser.parse_args()
     Machine.order, Machine.long, Machine.page = "<>"[args.big], args.long, args.page
     SIZES["long"] = SIZES["unsigned long"] = args.long
     events = all_events(args.without, args.rename)
     about = args.about.read() if args.about else None
+    if args.tracefs:
+        write_formats(args.tracefs, events)
     for path in args.text:
         records, lost = read_text(path, events, args.ties)
         write(os.path.basename(path).removesuffix(".txt") + ".dat", args, events, records, lost, about)

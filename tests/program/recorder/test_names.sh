@@ -3,14 +3,14 @@
 # tier1: 6.12
 # requires: python3
 . ./lib.sh
-plan 9
+plan 10
 
 configure 'ring_kib 64'
 load io_uring_trace
 at_exit remove_rings
 recorder start
 
-names=('a [001] b' 'a=b pid=7' '-1 [000] d..1. ' 'x cgroup_id=1' '2: io_uring: a=' $'new\nline')
+names=('a [001] b' 'a=b pid=7' '-1 [000] d..1. ' 'x cgroup_id=1' '2: io_uring: a=' '-1 [0] d 1.1: ' '-1[0]d 1.1:a: ' $'new\nline')
 want=
 for name in "${names[@]}"; do
 	cp "$URING" "$work/$name"
@@ -48,3 +48,18 @@ t_eq "a copy has all of them" "$(grep -c '"event": "io_uring_sq_overflow"' "$wor
 t_eq "a copy: whose each is" "$(said "$work/json" | head -n $((${#names[@]} - 1)))" "$(grep -vxF "$line" <<<"${want%?}")"
 t_eq "a copy: new lines, too" "$(grep -c '"comm": "new\\u000aline"' "$work/json")" 1
 t_eq "a copy: nothing is not understood" "$(grep -c note "$work/json")" 0
+
+# --- a trigger, of a task that is called what the kernel prints of another one ---
+
+configure 'ring_kib 64' 'trigger io_uring_trace:io_uring_sq_overflow'
+"$KSTALL" recorder watch --config "$work/conf" 2>"$work/watch.err" &
+watch=$!
+at_exit eval "kill $watch 2>/dev/null; wait $watch"
+on() { [ "$(cat "$TRACEFS/instances/kstall-trigger/events/io_uring_trace/io_uring_sq_overflow/enable")" = 1 ]; }
+wait_until 30 on || bail "no trigger: $(cat "$work/watch.err")"
+name=': ib_qp_error: '
+cp "$URING" "$work/$name"
+"$work/$name" short-submit >/dev/null
+caused() { copies snapshot- | grep -v -- '-save\.dat$'; }
+wait_until 30 caused
+t_eq "a copy is called by its cause" "$(caused | sed 's/.*Z-[0-9]*-//')" io_uring_sq_overflow.dat

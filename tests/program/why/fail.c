@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * LD_PRELOAD for kstall: what does not happen on a test's machine. KS_FAIL="NAME ERRNO": enabling the event
- * NAME, appending to the file NAME of tracefs, or the call NAME (pwrite) fails. KS_CPUS, KS_PAGES: so many CPUs
- * are online, so many pages of memory there are. KS_LOG: a file that gets a line "NAME" for each append.
- * KS_FULL: a command that runs before a write to a full disk returns.
+ * NAME, reading from or appending to the file NAME of tracefs, opening the file NAME, or the call NAME (pwrite)
+ * fails. KS_CPUS, KS_PAGES: so many CPUs are online, so many pages of memory there are. KS_LOG: a file that gets
+ * a line "NAME" for each append. KS_FULL: a command that runs before a write to a full disk returns.
+ * KS_TRACEFS: a directory that is tracefs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -54,6 +55,20 @@ int tracefs_instance_file_append(struct tracefs_instance *in, const char *file, 
 	return fails(file) ? -1 : real(in, file, str);
 }
 
+char *tracefs_instance_file_read(struct tracefs_instance *in, const char *file, int *size)
+{
+	__typeof__(tracefs_instance_file_read) *real = dlsym(RTLD_NEXT, __func__);
+
+	return fails(file) ? NULL : real(in, file, size);
+}
+
+FILE *fopen(const char *path, const char *mode)
+{
+	__typeof__(fopen) *real = dlsym(RTLD_NEXT, __func__);
+
+	return fails(path) ? NULL : real(path, mode);
+}
+
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 {
 	__typeof__(pwrite) *real = dlsym(RTLD_NEXT, __func__);
@@ -76,4 +91,10 @@ long sysconf(int name)
 						     : NULL;
 
 	return v ? atol(v) : real(name);
+}
+
+static __attribute__((constructor)) void elsewhere(void)
+{
+	if (getenv("KS_TRACEFS"))
+		tracefs_set_tracing_dir(getenv("KS_TRACEFS"));
 }

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# description: kstall recorder shows every event of a ring, whatever its task is called
+# host: it reads rings that the test makes up
+# tier1: 6.12
+# once: it does not ask the kernel
+# requires: python3
+. ./lib.sh
+fail=$tests/program/why/fail.so
+[ -e "$fail" ] || skip_all "fail.so is not built here"
+plan 4
+
+# --- a tracefs, as far as the recorder reads it ---
+
+export KS_TRACEFS=$work/tracefs
+python3 "$here/mkdat.py" --tracefs tracefs "$here/recorder.txt" || bail "no formats"
+touch tracefs/events/{drm_sched,io_uring_trace}/enable
+
+# ring NAME: one of two CPUs, with the lines on standard input
+ring() {
+	local dir=tracefs/instances/$1 cpu n
+	mkdir -p "$dir"/per_cpu/cpu{0,1}
+	{ printf '# tracer: nop\n#\n' && cat; } >"$dir/trace"
+	for cpu in 0 1; do
+		n=$(grep -c "\[00$cpu\]" "$dir/trace")
+		printf 'entries: %s\noverrun: %s\ncommit overrun: 0\ndropped events: 0\n' "$n" "$cpu" >"$dir/per_cpu/cpu$cpu/stats"
+	done
+}
+
+# line COMM PID CPU SECONDS EVENT TEXT: as trace_print_context() and what it calls have it (kernel/trace/trace_output.c)
+line() { printf '%16s-%-7d [%03d] d..1. %5d.000000: %s: %s\n' "$@"; }
+
+# overflow COMM PID: it came in that second
+overflow() {
+	line "$1" "$2" 0 "$2" io_uring_sq_overflow "dev= dev_node=-1 cpu_node=0 pid=$2 tgid=$2 comm=$1 cgroup_id=1 ring=6 sqpoll=0 cause=0 sq_entries=8 queued=6 to_submit=6 submitted=3 wait_ns=0"
+}
+
+recorder() { LD_PRELOAD=$fail "$KSTALL" recorder "$@" --config conf; }
+echo "dir $work/state" >conf
+
+# --- names ---
+
+# What could be what the kernel prints around an event; the last are two lines each.
+names=(trainer 'a [001] b' '-1 [000] d..1. ' '-1 [0] d 1.1: ' '-1[0]d 1.1: a: ' '-1[0]d 1.1:a: ' $'x\n-1[0]d 1.1:a: ' $'x\n#' $'x\nCPU:')
+for ((i = 0; i < ${#names[@]}; i++)); do overflow "${names[i]}" $((i + 1)); done | ring kstall-io_uring
+seen() { grep -oP ' io_uring_sq_overflow: dev= .* pid=\K[0-9]+' | xargs; }
+recorder show >got 2>err
+same "each event is shown, whatever the task is called" "$(seen <got)" "$(seq -s ' ' ${#names[@]})"
+same "what is behind a new line is counted" "$(cat err; grep '^#' got)" "# 4 lines of the rings are not understood: not shown"
+recorder show --json >got 2>err
+same "JSON: whose each is" "$(python3 -c 'import json, sys
+for e in map(json.loads, sys.stdin):
+    if e.get("fields"): print(e["fields"]["pid"], e["fields"]["comm"])' <got)" "$(for i in {1..6}; do echo "$i ${names[i - 1]}"; done)"
+same "... and its processor and second" "$(python3 -c 'import json, sys
+for e in map(json.loads, sys.stdin):
+    if "cpu" in e: print(e["cpu"], e["mono_ns"])' <got | sort -u)" "$(seq -f '0 %g000000000' ${#names[@]})"
