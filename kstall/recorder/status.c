@@ -139,6 +139,8 @@ void ks_rec_print_events(const struct ks_rec_config *c)
 
 /* ---- setup-crash ---- */
 
+#define MAX_RESERVED 8	/* RESERVE_MEM_MAX_ENTRIES in the kernel's mm/memblock.c */
+
 static char *read_text(const char *path)
 {
 	FILE *f = fopen(path, "r");
@@ -219,37 +221,62 @@ static void print_entry(const struct ks_rec_config *c, const char *name)
 	       (unsigned long long)reserve_kib(c) / 1024, reserve, name, reserve);
 }
 
-/* Calls @fn for each ring's name, slow ones first as they are opened. */
-static int for_rings(const struct ks_rec_config *c, const char *cmdline, struct ks_rings *r)
+struct names {
+	char name[KS_MAX_RINGS][40];
+	int nr;
+};
+
+static void add_name(struct names *n, const char *name)
 {
-	char name[40], last[40] = "";
-	int missing = 0;
+	for (int i = 0; i < n->nr; i++) {
+		if (!strcmp(n->name[i], name))
+			return;
+	}
+	if (n->nr < KS_MAX_RINGS)
+		strcpy(n->name[n->nr++], name);
+}
+
+static void add_rings(struct names *n, const struct ks_rec_config *c, bool used)
+{
+	char name[40];
 
 	for (size_t i = 0; i < c->nr_events; i++) {
 		struct ks_rec_event e = c->events[i];
 
-		e.when = KS_REC_ALWAYS;
-		ks_ring_name(name, sizeof(name), &e);
-		if (!strcmp(name, last) || ks_rec_is_absent_driver(e.system))
+		if ((used && e.when != KS_REC_ALWAYS) || ks_rec_is_absent_driver(e.system))
 			continue;
-		strcpy(last, name);
-		if (cmdline)
-			missing += check_ring(name, cmdline, r);
-		else
-			print_entry(c, name);
+		e.when = KS_REC_ALWAYS;
+		add_name(n, ks_ring_name(name, sizeof(name), &e));
 	}
-	if (cmdline)
-		return missing + check_ring("kstall-slow", cmdline, r);
-	print_entry(c, "kstall-slow");
-	return 0;
+}
+
+/* Those with errors first, those that nothing is recorded in last: there is not room for any number. */
+static void rings_by_worth(struct names *n, const struct ks_rec_config *c)
+{
+	n->nr = 0;
+	add_rings(n, c, true);
+	add_name(n, "kstall-slow");
+	add_rings(n, c, false);
+}
+
+static void print_left_out(const struct names *n)
+{
+	if (n->nr <= MAX_RESERVED)
+		return;
+	printf("The kernel reserves memory %d times at most: there is none for %s", MAX_RESERVED,
+	       n->name[MAX_RESERVED]);
+	for (int i = MAX_RESERVED + 1; i < n->nr; i++)
+		printf(", %s", n->name[i]);
+	puts(", of which a crash leaves nothing.\n");
 }
 
 int ks_rec_setup_crash(const struct ks_rec_config *c)
 {
 	char *cmdline = read_text("/proc/cmdline");
+	int missing = 0, nr;
 	struct utsname u;
+	struct names n;
 	struct ks_rings r;
-	int missing;
 
 	uname(&u);
 	if (!has_symbol("reserve_mem_find_by_name")) {
@@ -259,10 +286,15 @@ int ks_rec_setup_crash(const struct ks_rec_config *c)
 		return 1;
 	}
 	puts("The kernel's command line, in one line (on Debian: GRUB_CMDLINE_LINUX in /etc/default/grub, then update-grub):\n");
-	for_rings(c, NULL, NULL);
+	rings_by_worth(&n, c);
+	nr = n.nr < MAX_RESERVED ? n.nr : MAX_RESERVED;
+	for (int i = 0; i < nr; i++)
+		print_entry(c, n.name[i]);
 	puts("nokaslr\n\nWithout nokaslr the memory may be found elsewhere after the reboot; then last-boot says that nothing is left.\n");
+	print_left_out(&n);
 	ks_rings_open(&r, c, false);
-	missing = for_rings(c, cmdline, &r);
+	for (int i = 0; i < nr; i++)
+		missing += check_ring(n.name[i], cmdline, &r);
 	if (!missing && !strstr(cmdline, "nokaslr"))
 		puts("without nokaslr: the memory may move");
 	ks_rings_close(&r);

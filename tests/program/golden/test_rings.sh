@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# description: kstall recorder shows every event of a ring, whatever its task is called
+# description: kstall recorder shows every event of a ring, whatever its task is called, and asks the kernel for as many rings as it takes
 # host: it reads rings that the test makes up
 # tier1: 6.12
 # once: it does not ask the kernel
-# requires: python3
+# requires: python3 unshare
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 4
+plan 8
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -53,3 +53,31 @@ for e in map(json.loads, sys.stdin):
 same "... and its processor and second" "$(python3 -c 'import json, sys
 for e in map(json.loads, sys.stdin):
     if "cpu" in e: print(e["cpu"], e["mono_ns"])' <got | sort -u)" "$(seq -f '0 %g000000000' ${#names[@]})"
+
+# --- setup-crash ---
+
+echo '0000000000000000 T reserve_mem_find_by_name' >kallsyms
+# setup LINE: setup-crash on a kernel that was started with this
+setup() {
+	echo "$1" >cmdline
+	# shellcheck disable=SC2016 # for the inner shell
+	LD_PRELOAD='' unshare -m sh -c 'mount --bind kallsyms /proc/kallsyms && mount --bind cmdline /proc/cmdline &&
+		LD_PRELOAD=$1 exec "$2" recorder setup-crash --config conf' sh "$fail" "$KSTALL" 2>&1
+}
+entries() { grep -oP 'reserve_mem=[0-9]+M:4096:ks_\K\S+ trace_instance=\S+' | sed -E 's/^(\S+) trace_instance=kstall-\1\^traceoff@ks_\1$/\1/' | xargs; }
+same "setup-crash: an entry a ring" "$(setup '' | entries)" "aer drm_sched ib_cq io_uring iommu slow mm_migrate"
+touch tracefs/events/{nvidia,nvswitch}/enable
+setup '' >got
+same "... the kernel takes 8: those with errors first" "$(entries <got)" "aer drm_sched ib_cq io_uring iommu nvidia nvswitch slow"
+same "... which there is no memory for" "$(grep '^The kernel reserves' got)" \
+	"The kernel reserves memory 8 times at most: there is none for kstall-mm_migrate, of which a crash leaves nothing."
+printf '%s\n' "dir $work/state" 'sched:sched_process_hang always' 'aer:other always' >conf
+setup '' >got
+line=$(grep '^reserve_mem=' got)
+for name in aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; do
+	mkdir -p tracefs/instances/kstall-$name
+	touch tracefs/instances/kstall-$name/last_boot_info
+done
+same "... all that it takes are in place" "$(entries <got); $(setup "$line" | grep -E '^kstall-|^The kernel reserves')" \
+	"aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; The kernel reserves memory 8 times at most: there is none for kstall-slow, kstall-mm_migrate, of which a crash leaves nothing.
+$(printf 'kstall-%s: in place\n' aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched)"
