@@ -61,7 +61,7 @@ static int events(struct ks_options *o, char **what)
 
 static int setup_crash(struct ks_options *o, char **what)
 {
-	return ks_rec_setup_crash(&configure(o, what)->c);
+	return ks_rec_setup_crash(&configure_live(o, what)->c);
 }
 
 static int watch(struct ks_options *o, char **what)
@@ -234,7 +234,7 @@ static int print_last_boot(struct args *a)
 /* Saved by now if the recorder has been started; else what is in the rings is saved first. */
 static int last_boot(struct ks_options *o, char **what)
 {
-	struct args *a = configure(o, what);
+	struct args *a = configure_live(o, what);
 	char path[PATH_MAX];
 	struct ks_rings r;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* kstall recorder status, events, setup-crash. */
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,33 +142,40 @@ void ks_rec_print_events(const struct ks_rec_config *c)
 
 #define MAX_RESERVED 8	/* RESERVE_MEM_MAX_ENTRIES in the kernel's mm/memblock.c */
 
-static char *read_text(const char *path)
+static FILE *open_proc(const char *path)
 {
 	FILE *f = fopen(path, "r");
+
+	if (!f)
+		ks_die("%s: %s", path, strerror(errno));
+	return f;
+}
+
+static char *read_cmdline(void)
+{
+	FILE *f = open_proc("/proc/cmdline");
 	char *text = NULL;
 	size_t size = 0;
 
-	if (!f || getdelim(&text, &size, '\0', f) < 0)
+	if (getdelim(&text, &size, '\0', f) < 0)
 		text = ks_strdup("");
-	if (f)
-		fclose(f);
+	fclose(f);
 	return text;
 }
 
 static bool has_symbol(const char *name)
 {
-	FILE *f = fopen("/proc/kallsyms", "r");
+	FILE *f = open_proc("/proc/kallsyms");
 	char *line = NULL, *at;
 	size_t size = 0;
 	bool found = false;
 
-	while (f && !found && getline(&line, &size, f) > 0) {
+	while (!found && getline(&line, &size, f) > 0) {
 		at = strstr(line, name);
 		found = at && at[-1] == ' ' && strchr("\n\t ", at[strlen(name)]);
 	}
 	free(line);
-	if (f)
-		fclose(f);
+	fclose(f);
 	return found;
 }
 
@@ -272,7 +280,7 @@ static void print_left_out(const struct names *n)
 
 int ks_rec_setup_crash(const struct ks_rec_config *c)
 {
-	char *cmdline = read_text("/proc/cmdline");
+	char *cmdline = read_cmdline();
 	int missing = 0, nr;
 	struct utsname u;
 	struct names n;

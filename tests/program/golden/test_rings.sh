@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall recorder shows every event of a ring, whatever its task is called, and asks the kernel for as many rings as it takes
+# description: kstall recorder shows every event of a ring, whatever its task is called, asks the kernel for what it takes, and says what it cannot read
 # host: it reads rings that the test makes up
 # tier1: 6.12
 # once: it does not ask the kernel
@@ -7,7 +7,7 @@
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 8
+plan 11
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -81,3 +81,16 @@ done
 same "... all that it takes are in place" "$(entries <got); $(setup "$line" | grep -E '^kstall-|^The kernel reserves')" \
 	"aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; The kernel reserves memory 8 times at most: there is none for kstall-slow, kstall-mm_migrate, of which a crash leaves nothing.
 $(printf 'kstall-%s: in place\n' aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched)"
+same "... of what cannot be read nothing is said but that" "$(for file in /proc/kallsyms /proc/cmdline; do KS_FAIL="$file 13" recorder setup-crash 2>&1; done)" \
+	"kstall: /proc/kallsyms: Permission denied
+kstall: /proc/cmdline: Permission denied"
+
+# --- no tracefs ---
+
+# refused COMMAND…: what it says, and its status
+refused() { "$@" --config conf 2>&1; echo $?; }
+mkdir empty
+for command in last-boot setup-crash; do
+	same "$command: where nothing can be looked at, that is said" "$(KS_TRACEFS=$work/empty LD_PRELOAD=$fail refused "$KSTALL" recorder $command)" \
+		"$(KS_TRACEFS=$work/empty LD_PRELOAD=$fail refused "$KSTALL" recorder status)"
+done

@@ -10,7 +10,7 @@ KSTALL=$PWD/../../../kstall/kstall
 cp "$KSTALL" "$work/kstall"	# where any user finds it
 chmod 711 "$work"
 cd "$work" || exit
-plan 14
+plan 18
 
 # says DESC TEXT COMMAND…: status 1, and one line
 says() {
@@ -24,6 +24,8 @@ user() { timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups ./kstall 
 says "no root: record" "no tracing here: it takes root (sudo)" user record -o /dev/null -- true
 says "... why" "no tracing here: it takes root (sudo)" user why -p 1
 says "... recorder status, which knows nothing of modules then" "no tracing here: it takes root (sudo)" user recorder status
+says "... recorder last-boot" "no tracing here: it takes root (sudo)" user recorder last-boot
+says "... recorder setup-crash" "no tracing here: it takes root (sudo)" user recorder setup-crash
 says "... recorder start" "no tracing here: it takes root (sudo)" user recorder start
 [ -d /run/kstall-metrics ] || mkdir -m 700 /run/kstall-metrics	# in a guest anybody may make it
 says "... metrics" "/run/kstall-metrics/lock: it takes root (sudo)" user metrics --textfile .
@@ -37,7 +39,9 @@ without_tracefs() {
 }
 not_mounted="no tracing here: tracefs is not mounted (mount -t tracefs nodev /sys/kernel/tracing)"
 says "no tracefs: record" "$not_mounted" without_tracefs record -o /dev/null -- true
-says "... recorder status" "$not_mounted" without_tracefs recorder status
+for command in status last-boot setup-crash; do
+	says "... recorder $command" "$not_mounted" without_tracefs recorder $command
+done
 
 # There is no such number: pid_max is at most 4194304.
 says "no such process" "no process 4194303" ./kstall why -p 4194303 --time 1s
