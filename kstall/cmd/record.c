@@ -207,16 +207,19 @@ static void put_last(struct recording *r)
 }
 
 /* Overwritten, or still in the kernel after the last read. */
-static u64 lost(struct recording *r)
+static bool count_lost(struct recording *r, u64 *sum)
 {
 	struct ks_ring_stats stats;
-	u64 sum = 0;
 
+	*sum = 0;
 	for (int b = 0; b < KS_BUFFERS; b++) {
-		ks_ring_stats(r->s.buffer[b], &stats);
-		sum += stats.lost + stats.entries;
+		if (!ks_ring_stats(r->s.buffer[b], &stats)) {
+			ks_warn("events may be lost, they cannot be counted: %s", strerror(errno));
+			return false;
+		}
+		*sum += stats.lost + stats.entries;
 	}
-	return sum;
+	return true;
 }
 
 static void write_output(struct recording *r)
@@ -236,12 +239,13 @@ static int finish(struct recording *r)
 {
 	char text[64];
 	u64 missing;
+	bool counted;
 	int status;
 
 	ks_session_stop(&r->s);
 	drain(r, take_whole);
 	drain(r, tracefs_cpu_flush);
-	missing = lost(r);
+	counted = count_lost(r, &missing);
 	close_cpus(r);
 	ks_session_end(&r->s);
 	write_output(r);
@@ -249,7 +253,7 @@ static int finish(struct recording *r)
 		ks_warn("%s lost: steps in which that happened are inexact (-b makes the buffers larger)",
 			ks_count(text, missing, "event"));
 	status = ks_session_status(&r->s);
-	return r->full ? 1 : status;
+	return r->full || !counted ? 1 : status;
 }
 
 /* All that it needs is there before the command runs. */

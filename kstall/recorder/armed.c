@@ -197,6 +197,8 @@ bool ks_armed_read(struct ks_armed *a, const char *dir)
 	bool good;
 
 	memset(a, 0, sizeof(*a));
+	if (!f && errno != ENOENT)
+		ks_die("%s: %s", path, strerror(errno));
 	if (!f)
 		return false;
 	good = parse(a, f);

@@ -144,18 +144,31 @@ void ks_rec_unlock(void)
 		flock(lock_fd, LOCK_UN);
 }
 
+/* NULL: there is none. */
+static DIR *open_dir(const char *path)
+{
+	DIR *d = opendir(path);
+
+	if (!d && errno != ENOENT && errno != ENOTDIR)
+		failed(path);
+	return d;
+}
+
+/* NULL: there is none. */
 static char *read_file(const char *path, size_t *size)
 {
 	FILE *f = fopen(path, "r");
 	struct stat st;
 	char *text;
 
-	if (!f)
+	if (!f && errno == ENOENT)
 		return NULL;
-	if (fstat(fileno(f), &st))
+	if (!f || fstat(fileno(f), &st))
 		failed(path);
 	text = ks_alloc(st.st_size + 1);
 	*size = fread(text, 1, st.st_size, f);
+	if (ferror(f))
+		failed(path);
 	fclose(f);
 	return text;
 }
@@ -178,9 +191,9 @@ static void write_whole(const char *dir, const char *name, const void *data, siz
 /*
  * The kernel writes the page where the file is, so that there is no moment in which it has left
  * the ring and is in this process only. The disk has room for it before, or it would leave the
- * ring and be nowhere. Returns false at the end.
+ * ring and be nowhere. Returns 0 at the end, and less if the ring cannot be read.
  */
-static bool take_page(int in, int out, off_t at, const char *path)
+static int take_page(int in, int out, off_t at, const char *path)
 {
 	char *page;
 	ssize_t n;
@@ -197,55 +210,70 @@ static bool take_page(int in, int out, off_t at, const char *path)
 	if (page == MAP_FAILED)
 		failed(path);
 	n = read(in, page, PAGE);
-	if (n < 0 && errno != EAGAIN)
-		ks_warn("%s: not all of the ring was read: %s", path, strerror(errno));
+	err = n < 0 && errno != EAGAIN ? errno : 0;
 	munmap(page, PAGE);
 	if (n > 0)
-		return true;
+		return 1;
 	if (ftruncate(out, at))
 		failed(path);
+	errno = err;
+	return err ? -1 : 0;
+}
+
+static bool not_taken(const struct ks_ring *ring, const char *file, struct ks_about *about)
+{
+	int err = errno;
+
+	ks_warn("%s: %s is not copied: %s", ring->name, file, strerror(err));
+	ks_about_add(about, "note", "%s: %s is not in this copy, or not all of it: %s", ring->name,
+		     file, strerror(err));
 	return false;
 }
 
-static void take_cpu(const struct ks_ring *ring, int cpu, const char *part)
+static bool take_cpu(const struct ks_ring *ring, int cpu, const char *part, struct ks_about *about)
 {
 	char file[PATH_MAX], path[PATH_MAX];
+	int in, out, got;
+	bool all = true;
 	off_t at;
-	int in, out;
 
 	in = tracefs_instance_file_open(
 		ring->in, ks_fmt(file, sizeof(file), "per_cpu/cpu%d/trace_pipe_raw", cpu),
 		O_RDONLY | O_NONBLOCK);
-	if (in < 0) {
-		ks_warn("%s: %s is not copied: %s", ring->name, file, strerror(errno));
-		return;
-	}
+	if (in < 0)
+		return not_taken(ring, file, about);
 	out = open(ks_fmt(path, sizeof(path), "%s/%s@%d", part, ring->name, cpu),
 		   O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (out < 0)
 		failed(path);
 	at = lseek(out, 0, SEEK_END);
-	while (take_page(in, out, at, path))
+	while ((got = take_page(in, out, at, path)) > 0)
 		at += PAGE;
+	if (got < 0)
+		all = not_taken(ring, file, about);
 	if (fsync(out))
 		failed(path);
 	close(out);
 	close(in);
+	return all;
 }
 
-static void take(const struct ks_rings *r, bool last_only, int cpus, const char *part)
+static bool take(const struct ks_rings *r, bool last_only, int cpus, const char *part,
+		 struct ks_about *about)
 {
+	bool all = true;
+
 	for (int i = 0; i < r->nr; i++) {
 		if (last_only && !r->ring[i].last)
 			continue;
 		for (int c = 0; c < cpus; c++) {
 			struct ks_ring_stats s = { 0 };
 
-			ks_ring_cpu_stats(r->ring[i].in, c, &s);
-			if (s.entries)
-				take_cpu(&r->ring[i], c, part);
+			if (!ks_ring_cpu_stats(r->ring[i].in, c, &s) || s.entries)
+				all &= take_cpu(&r->ring[i], c, part, about);
 		}
 	}
+	return all;
 }
 
 /* ---- from the parts to the copy ---- */
@@ -298,7 +326,7 @@ static u64 pages_in(const char *path)
 
 static void find_pages(struct pages *p, const char *part)
 {
-	DIR *d = opendir(part);
+	DIR *d = open_dir(part);
 	char path[PATH_MAX], name[256];
 	struct ks_dat_cpu *c;
 	struct dirent *e;
@@ -363,7 +391,7 @@ static void remove_part(const char *part)
 
 	unlink(ks_fmt(path, sizeof(path), "%s/head", part));
 	ks_sync_dir(part);
-	d = opendir(part);
+	d = open_dir(part);
 	while (d && (e = readdir(d))) {
 		if (*e->d_name != '.')
 			unlink(ks_fmt(path, sizeof(path), "%s/%s", part, e->d_name));
@@ -395,7 +423,7 @@ static void finish(const char *dir, const char *name)
 
 void ks_copies_finish(const char *dir)
 {
-	DIR *d = opendir(dir);
+	DIR *d = open_dir(dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -406,10 +434,11 @@ void ks_copies_finish(const char *dir)
 		closedir(d);
 }
 
-void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
+bool ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
 		  const struct ks_armed *armed, struct ks_about *about)
 {
 	char part[PATH_MAX];
+	bool all;
 
 	ks_about_add(about, "cpus", "%d", armed->cpus);
 	ks_fmt(part, sizeof(part), "%s/" PART "%s", dir, name);
@@ -418,10 +447,13 @@ void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, b
 	write_whole(part, "about", about->text, about->size);
 	write_whole(part, "head", armed->head, armed->head_bytes);
 	ks_sync_dir(dir);
-	take(r, last_only, armed->cpus, part);
+	all = take(r, last_only, armed->cpus, part, about);
+	if (!all)
+		write_whole(part, "about", about->text, about->size);
 	finish(dir, name);
 	free(about->text);
 	memset(about, 0, sizeof(*about));
+	return all;
 }
 
 /* ---- those that there are ---- */
@@ -435,7 +467,7 @@ char **ks_copies(const char *dir, const char *prefix)
 {
 	size_t nr = 0, room = 0;
 	char **list = ks_grow(NULL, &room, 1, sizeof(*list));
-	DIR *d = opendir(dir);
+	DIR *d = open_dir(dir);
 	struct dirent *e;
 
 	while (d && (e = readdir(d))) {
@@ -517,8 +549,10 @@ static void tell_lost(struct ks_about *about, const struct ks_rings *r)
 	struct ks_ring_stats s;
 
 	for (int i = 0; i < r->nr; i++) {
-		ks_ring_stats(r->ring[i].in, &s);
-		if (s.lost)
+		if (!ks_ring_stats(r->ring[i].in, &s))
+			ks_about_add(about, "note", "%s: whether older events were lost cannot be read: %s",
+				     r->ring[i].name, strerror(errno));
+		else if (s.lost)
 			ks_about_add(about, "note", "%s: %llu older events lost since boot, it ran full",
 				     r->ring[i].name, (unsigned long long)s.lost);
 	}

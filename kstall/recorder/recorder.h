@@ -69,8 +69,12 @@ char *ks_ring_name(char *buf, size_t size, const struct ks_rec_event *e);
 void ks_rings_open(struct ks_rings *r, const struct ks_rec_config *c, bool create);
 void ks_rings_close(struct ks_rings *r);
 struct ks_ring *ks_rings_find(struct ks_rings *r, const char *name);
-void ks_ring_stats(struct tracefs_instance *in, struct ks_ring_stats *s);
-void ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stats *add_to);
+/* False: they cannot be read, and errno says why. */
+bool ks_ring_stats(struct tracefs_instance *in, struct ks_ring_stats *s);
+bool ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stats *add_to);
+
+/* NULL: it is not there, or empty. That it cannot be read ends the program. */
+char *ks_ring_text(struct tracefs_instance *in, const char *file);
 bool ks_ring_file_is(struct ks_ring *r, const char *file, const char *value);
 
 const char *ks_ring_clock(const struct ks_ring *ring);
@@ -132,7 +136,7 @@ void ks_armed_write(const struct ks_armed *a, const char *dir);
 /* Are formats of this boot in @dir? Without them no copy is made. */
 bool ks_armed_is_now(const char *dir);
 
-/* False: there is none, or it cannot be read, which is told. */
+/* False: there is none, or it is damaged, which is told. That it cannot be read ends the program. */
 bool ks_armed_read(struct ks_armed *a, const char *dir);
 void ks_armed_free(struct ks_armed *a);
 
@@ -162,9 +166,10 @@ void ks_sync_dir(const char *dir);
 
 /*
  * Moves what the rings have to @dir/@name, a trace.dat; it is there as a whole or not at all, and
- * what a killed process had taken is not lost: ks_copies_finish() goes on.
+ * what a killed process had taken is not lost: ks_copies_finish() goes on. False: a CPU's part could
+ * not be read, which is told, here and in the copy; what is not in the copy is still in the ring.
  */
-void ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
+bool ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
 		  const struct ks_armed *armed, struct ks_about *about);
 void ks_copies_finish(const char *dir);
 

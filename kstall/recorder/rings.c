@@ -115,32 +115,56 @@ static u64 number_after(const char *text, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-void ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stats *s)
+/* NULL: it is empty or not there, or errno says why it cannot be read. A CPU that never was online has no files. */
+static char *read_file(struct tracefs_instance *in, const char *file)
+{
+	char *text;
+
+	errno = 0;
+	text = tracefs_instance_file_read(in, file, NULL);
+	if (text || errno == ENOENT || errno == ENODEV)
+		errno = 0;
+	return text;
+}
+
+char *ks_ring_text(struct tracefs_instance *in, const char *file)
+{
+	char *text = read_file(in, file);
+
+	if (errno)
+		ks_die("%s: %s: %s", tracefs_instance_get_name(in), file, strerror(errno));
+	return text;
+}
+
+bool ks_ring_cpu_stats(struct tracefs_instance *in, int cpu, struct ks_ring_stats *s)
 {
 	char file[64], *text;
-	int n;
 
-	text = tracefs_instance_file_read(
-		in, ks_fmt(file, sizeof(file), "per_cpu/cpu%d/stats", cpu), &n);
+	text = read_file(in, ks_fmt(file, sizeof(file), "per_cpu/cpu%d/stats", cpu));
+	if (errno)
+		return false;
 	s->entries += number_after(text, "entries: ");
 	/* "commit overrun:" is another, and always 0 */
 	s->lost += number_after(text, "\noverrun: ") + number_after(text, "dropped events: ");
 	free(text);
+	return true;
 }
 
-void ks_ring_stats(struct tracefs_instance *in, struct ks_ring_stats *s)
+bool ks_ring_stats(struct tracefs_instance *in, struct ks_ring_stats *s)
 {
 	int cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	memset(s, 0, sizeof(*s));
-	for (int c = 0; c < cpus; c++)
-		ks_ring_cpu_stats(in, c, s);
+	for (int c = 0; c < cpus; c++) {
+		if (!ks_ring_cpu_stats(in, c, s))
+			return false;
+	}
+	return true;
 }
 
 bool ks_ring_file_is(struct ks_ring *r, const char *file, const char *value)
 {
-	int n;
-	char *text = tracefs_instance_file_read(r->in, file, &n);
+	char *text = ks_ring_text(r->in, file);
 	bool is = text && strstr(text, value);
 
 	free(text);

@@ -39,22 +39,26 @@ static void note_mixed(struct ks_about *about, struct ks_ring *ring)
 			     ring->name, ring->name);
 }
 
-/* What a ring still has of the last boot. */
-static u64 left_in(const struct ks_ring *ring)
+/* What a ring still has of the last boot; false: that cannot be read. */
+static bool left_in(const struct ks_ring *ring, u64 *nr)
 {
 	struct ks_ring_stats s = { 0 };
+	bool good = !ring->last || ks_ring_stats(ring->in, &s);
 
-	if (ring->last)
-		ks_ring_stats(ring->in, &s);
-	return s.entries;
+	*nr = s.entries;
+	return good;
 }
 
 static u64 left(const struct ks_rings *r)
 {
-	u64 sum = 0;
+	u64 sum = 0, nr;
 
-	for (int i = 0; i < r->nr; i++)
-		sum += left_in(&r->ring[i]);
+	for (int i = 0; i < r->nr; i++) {
+		if (!left_in(&r->ring[i], &nr))
+			ks_die("%s: what the last boot left cannot be counted: %s", r->ring[i].name,
+			       strerror(errno));
+		sum += nr;
+	}
 	return sum;
 }
 
@@ -110,6 +114,7 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 	u64 entries = left(r);
 	char name[160], when[32];
 	time_t t = time(NULL);
+	bool all = true;
 
 	if (known && !strcmp(armed.boot, ks_boot_id())) {
 		ks_armed_free(&armed);
@@ -121,10 +126,12 @@ void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r)
 		describe(&about, r, &armed, known, entries);
 		strftime(when, sizeof(when), "%Y%m%dT%H%M%SZ", gmtime(&t));
 		ks_fmt(name, sizeof(name), "last-boot-%s-%.8s.dat", when, ks_boot_id());
-		ks_copy_make(c->dir, name, r, true, known ? &armed : &now, &about);
+		all = ks_copy_make(c->dir, name, r, true, known ? &armed : &now, &about);
 		ks_copies_limit(c->dir, "last-boot-", c->keep, name);
 		ks_armed_free(&now);
 	}
+	if (!all)
+		ks_die("what the last boot left and could not be copied stays in its ring");
 	clear_last(r);
 	ks_armed_free(&armed);
 }
@@ -231,8 +238,9 @@ static void leave_unsaved(struct ks_rings *r)
 
 	for (int i = 0; i < r->nr; i++) {
 		struct ks_ring *ring = &r->ring[i];
+		u64 left;
 
-		if (!left_in(ring)) {
+		if (left_in(ring, &left) && !left) {
 			r->ring[nr++] = *ring;
 			continue;
 		}

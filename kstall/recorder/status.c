@@ -34,7 +34,8 @@ static bool print_ring(const struct ks_rec_config *c, struct ks_ring *ring)
 	int nr;
 	bool on = recorded(c, ring, &nr);
 
-	ks_ring_stats(ring->in, &s);
+	if (!ks_ring_stats(ring->in, &s))
+		ks_die("%s: its records cannot be counted: %s", ring->name, strerror(errno));
 	printf("%-18s %-9s %2d events on, %llu records, %llu lost to newer ones%s\n", ring->name,
 	       on ? "recording" : "idle", nr, (unsigned long long)s.entries,
 	       (unsigned long long)s.lost, ring->kept ? ", survives a reboot" : "");
@@ -47,7 +48,7 @@ static u64 memory_kib(struct ks_rings *r)
 	char *text;
 
 	for (int i = 0; i < r->nr; i++) {
-		text = tracefs_instance_file_read(r->ring[i].in, "buffer_total_size_kb", NULL);
+		text = ks_ring_text(r->ring[i].in, "buffer_total_size_kb");
 		sum += text ? strtoull(text, NULL, 10) : 0;
 		free(text);
 	}

@@ -50,13 +50,20 @@ struct reading {
 	s64 offset;		/* of the ring's clock to CLOCK_MONOTONIC */
 };
 
+/* NULL: it is not one of ours. */
 static struct tep_event *find_event(const struct reading *r, const char *name)
 {
-	for (size_t i = 0; i < r->c->nr_events; i++) {
-		if (!strcmp(r->c->events[i].name, name))
-			return tep_find_event_by_name(r->tep, r->c->events[i].system, name);
-	}
-	return NULL;
+	const struct ks_rec_event *e = r->c->events, *end = e + r->c->nr_events;
+	struct tep_event *te;
+
+	while (e < end && strcmp(e->name, name))
+		e++;
+	if (e == end)
+		return NULL;
+	te = tep_find_event_by_name(r->tep, e->system, name);
+	if (!te)
+		ks_die("%s:%s: its format cannot be read", e->system, name);
+	return te;
 }
 
 /*
@@ -97,7 +104,7 @@ void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_
 	struct reading r = { l, c, formats(c) };
 
 	for (int i = 0; i < rings->nr; i++) {
-		char *text = tracefs_instance_file_read(rings->ring[i].in, "trace", NULL), *save = NULL;
+		char *text = ks_ring_text(rings->ring[i].in, "trace"), *save = NULL;
 		size_t first = l->nr;
 
 		r.offset = 0;

@@ -84,7 +84,7 @@ static u64 modules(const struct ks_rec_config *c)
 
 static char *text_of(struct tracefs_instance *in, const char *file)
 {
-	return tracefs_instance_file_read(in, file, NULL) ?: ks_strdup("");
+	return ks_ring_text(in, file) ?: ks_strdup("");
 }
 
 /* False: all rings that were started are switched off. One that has what a crash left may not have been. */

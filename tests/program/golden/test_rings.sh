@@ -7,7 +7,7 @@
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 11
+plan 18
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -53,6 +53,52 @@ for e in map(json.loads, sys.stdin):
 same "... and its processor and second" "$(python3 -c 'import json, sys
 for e in map(json.loads, sys.stdin):
     if "cpu" in e: print(e["cpu"], e["mono_ns"])' <got | sort -u)" "$(seq -f '0 %g000000000' ${#names[@]})"
+
+# --- what cannot be read is not empty ---
+
+overflow trainer 1 | ring kstall-io_uring
+touch tracefs/instances/kstall-io_uring/tracing_on
+mkdir -p state
+printf '%s\n' 'kstall-armed 1' "boot $(</proc/sys/kernel/random/boot_id)" 'kernel 6.12.0' 'real_ns 0' 'cpus 2' 'kept 0' 'modules -' 'head 4' '' >state/armed
+printf head >>state/armed
+for cpu in 0 1; do
+	head -c 8192 "$KSTALL" >tracefs/instances/kstall-io_uring/per_cpu/cpu$cpu/trace_pipe_raw
+	echo 'entries: 7' >tracefs/instances/kstall-io_uring/per_cpu/cpu$cpu/stats
+done
+
+# fails "FILE ERRNO" COMMAND…: what it says then, and its status
+fails() { KS_FAIL=$1 recorder "${@:2}" 2>&1; echo $?; }
+same "show: a ring" "$(fails "trace 5" show)" "kstall: kstall-io_uring: trace: Input/output error
+1"
+same "status: a processor's part" "$(fails "per_cpu/cpu1/stats 24" status)" "kstall: kstall-io_uring: its records cannot be counted: Too many open files
+1"
+same "... but of one that never was there is none" "$(fails "per_cpu/cpu1/stats 2" status | grep -o '[0-9]* records')" "7 records"
+size() { stat -c %s "$1"; }
+whole=$(size "$(recorder snapshot)")
+t_range "snapshot: pages are taken whether they can be counted or not" "$(size "$(KS_FAIL="per_cpu/cpu1/stats 24" recorder snapshot)")" "$whole" $((whole + 200))
+KS_FAIL="per_cpu/cpu1/trace_pipe_raw 5" recorder snapshot >part 2>err
+same "... those that cannot be taken are told of, and in the copy" "$(cat err; grep -ao 'note kstall-io_uring: per_cpu/cpu1.*' "$(<part)")" \
+	"kstall: kstall-io_uring: per_cpu/cpu1/trace_pipe_raw is not copied: Input/output error
+note kstall-io_uring: per_cpu/cpu1/trace_pipe_raw is not in this copy, or not all of it: Input/output error"
+KS_FAIL="$work/state/armed 24" recorder snapshot >got 2>&1
+same "... formats that are there" "$? $(<got)" "1 kstall: $work/state/armed: Too many open files"
+
+rm -r state
+events() { grep -v '^#' "$1" | cut -d ' ' -f 3-; }
+recorder show >want
+few() {
+	local n status
+	for n in {4..16}; do
+		status=0
+		(ulimit -n "$n"; recorder show) >got 2>err || status=$?
+		case $status in
+		0) diff <(events got) <(events want) ;;
+		1) [ -s err ] ;;
+		*) false ;;
+		esac || echo "$n: $status $(cat got err)"
+	done
+}
+same "few open files: all of it, or what is wrong" "$(few)" ""
 
 # --- setup-crash ---
 

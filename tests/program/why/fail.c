@@ -62,6 +62,13 @@ char *tracefs_instance_file_read(struct tracefs_instance *in, const char *file, 
 	return fails(file) ? NULL : real(in, file, size);
 }
 
+int tracefs_instance_file_open(struct tracefs_instance *in, const char *file, int mode)
+{
+	__typeof__(tracefs_instance_file_open) *real = dlsym(RTLD_NEXT, __func__);
+
+	return fails(file) ? -1 : real(in, file, mode);
+}
+
 FILE *fopen(const char *path, const char *mode)
 {
 	__typeof__(fopen) *real = dlsym(RTLD_NEXT, __func__);

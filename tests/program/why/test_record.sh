@@ -29,7 +29,7 @@ cat >steps.py <<-'END'
 	    marker.write(b"kstall step %d end" % i)
 END
 
-plan 38
+plan 39
 
 # --- many threads: one write, since each costs the kernel grace periods ---
 
@@ -172,6 +172,8 @@ former=$(sha1sum threads.dat)
 KS_FAIL="pwrite 5" LD_PRELOAD=$fail "$KSTALL" record -o threads.dat -- true 2>eio.err
 t_eq "a disk that fails" "$? $(cat eio.err)" "1 kstall: threads.dat: Input/output error"
 t_eq "... the recording that was there stays" "$(sha1sum threads.dat)" "$former"
+KS_FAIL="per_cpu/cpu0/stats 5" LD_PRELOAD=$fail "$KSTALL" record -o uncounted.dat -- true 2>eio.err
+t_eq "what was lost cannot be counted: that is said" "$? $(cat eio.err)" "1 kstall: events may be lost, they cannot be counted: Input/output error"
 (ulimit -f 1000; exec "$KSTALL" record -o limit.dat -- true) 2>limit.err
 t_eq "a file may not be that large" "$? $(cat limit.err)" "1 kstall: limit.dat: File too large"
 
