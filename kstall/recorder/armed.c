@@ -133,23 +133,14 @@ void ks_armed_now(struct ks_armed *a, const struct ks_rec_config *c, const struc
 	fclose(f);
 }
 
-static int new_file(char *path, size_t size, const char *dir)
-{
-	int fd = open(ks_fmt(path, size, "%s/armed.new", dir),
-		      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		ks_die("%s: %s", path, strerror(errno));
-	return fd;
-}
-
 void ks_armed_write(const struct ks_armed *a, const char *dir)
 {
 	char path[PATH_MAX], to[PATH_MAX];
-	FILE *f = fdopen(new_file(path, sizeof(path), dir), "w");
+	FILE *f = ks_rec_fopen(ks_fmt(path, sizeof(path), "%s/armed.new", dir),
+			       O_WRONLY | O_CREAT | O_TRUNC);
 
 	if (!f)
-		ks_die("out of memory");
+		ks_die("%s: %s", path, strerror(errno));
 	fprintf(f, MAGIC "boot %s\nkernel %s\nreal_ns %lld\ncpus %d\nkept %d\nmodules %s\nhead %zu\n\n",
 		a->boot, a->kernel, (long long)a->real_ns, a->cpus, a->kept, a->modules,
 		a->head_bytes);
@@ -193,7 +184,7 @@ static bool parse(struct ks_armed *a, FILE *f)
 bool ks_armed_read(struct ks_armed *a, const char *dir)
 {
 	char path[PATH_MAX];
-	FILE *f = fopen(ks_fmt(path, sizeof(path), "%s/armed", dir), "r");
+	FILE *f = ks_rec_fopen(ks_fmt(path, sizeof(path), "%s/armed", dir), O_RDONLY);
 	bool good;
 
 	memset(a, 0, sizeof(*a));

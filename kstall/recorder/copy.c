@@ -100,17 +100,47 @@ void ks_rec_mkdir(const char *dir)
 		failed(dir);
 }
 
+/* Who else may change names in it could have root write to any file. */
+static void check_owner(const char *dir, const struct stat *st)
+{
+	if (st->st_uid && st->st_uid != geteuid())
+		ks_die("%s: it belongs to user %u, who could put links in it (chown root)", dir,
+		       st->st_uid);
+	if (st->st_mode & 022)
+		ks_die("%s: others may write to it, who could put links in it (chmod go-w)", dir);
+}
+
+void ks_rec_check_dir(const char *dir)
+{
+	struct stat st;
+
+	if (!stat(dir, &st))
+		check_owner(dir, &st);
+}
+
+FILE *ks_rec_fopen(const char *path, int flags)
+{
+	int fd = open(path, flags | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	return fd < 0 ? NULL : fdopen(fd, flags & O_WRONLY ? "w" : "r");
+}
+
 static int lock_fd = -1;
 
 /* The directory itself: a file might find no room. */
 static bool open_lock(const char *dir)
 {
+	struct stat st;
+
 	if (lock_fd >= 0)
 		return true;
 	umask(077);	/* whatever is made here is root's only */
 	if (make_dirs(dir))
 		lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return lock_fd >= 0;
+	if (lock_fd < 0 || fstat(lock_fd, &st))
+		return false;
+	check_owner(dir, &st);
+	return true;
 }
 
 static void lock(const char *dir)
@@ -157,7 +187,7 @@ static DIR *open_dir(const char *path)
 /* NULL: there is none. */
 static char *read_file(const char *path, size_t *size)
 {
-	FILE *f = fopen(path, "r");
+	FILE *f = ks_rec_fopen(path, O_RDONLY);
 	struct stat st;
 	char *text;
 
@@ -179,7 +209,7 @@ static void write_whole(const char *dir, const char *name, const void *data, siz
 	FILE *f;
 
 	ks_fmt(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(ks_fmt(new, sizeof(new), "%s/new", dir), "w");
+	f = ks_rec_fopen(ks_fmt(new, sizeof(new), "%s/new", dir), O_WRONLY | O_CREAT | O_TRUNC);
 	if (!f || (size && fwrite(data, size, 1, f) != 1) || fflush(f) || fsync(fileno(f)) ||
 	    fclose(f) || rename(new, path))
 		failed(path);
@@ -243,7 +273,7 @@ static bool take_cpu(const struct ks_ring *ring, int cpu, const char *part, stru
 	if (in < 0)
 		return not_taken(ring, file, about);
 	out = open(ks_fmt(path, sizeof(path), "%s/%s@%d", part, ring->name, cpu),
-		   O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		   O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0)
 		failed(path);
 	at = lseek(out, 0, SEEK_END);
@@ -311,7 +341,7 @@ static bool is_blank(int fd, off_t at)
 
 static u64 pages_in(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 	u64 bytes;
 
@@ -364,7 +394,7 @@ static void build(const char *part, const char *to, const char *head, size_t hea
 	struct trailer t = { about_bytes };
 	struct pages p = { .nr = 0 };
 	char path[PATH_MAX], cpus[16] = "";
-	FILE *f = fopen(ks_fmt(path, sizeof(path), "%s/new", part), "w");
+	FILE *f = ks_rec_fopen(ks_fmt(path, sizeof(path), "%s/new", part), O_WRONLY | O_CREAT | O_TRUNC);
 
 	if (!f)
 		failed(path);

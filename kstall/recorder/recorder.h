@@ -155,7 +155,16 @@ void ks_about_add(struct ks_about *a, const char *key, const char *fmt, ...)
 const char *ks_about_find(const char *text, const char *key);
 char *ks_about_get(char *buf, size_t size, const char *text, const char *key);
 
-/* One process at a time. False: @dir is not there and cannot be made, which is told. */
+/* Ends the program if others than root, and the caller, may change what is in it. */
+void ks_rec_check_dir(const char *dir);
+
+/* What is in the recorder's directory, for O_RDONLY or to be written; no links are followed. */
+FILE *ks_rec_fopen(const char *path, int flags);
+
+/*
+ * One process at a time; with the same check. False: @dir is not there and cannot be made, which is
+ * told.
+ */
 bool ks_rec_lock_if(const char *dir);
 void ks_rec_lock(const char *dir);
 void ks_rec_unlock(void);

@@ -92,6 +92,7 @@ int ks_rec_status(const struct ks_rec_config *c)
 	struct ks_rings r;
 	bool any = false;
 
+	ks_rec_check_dir(c->dir);
 	ks_rings_open(&r, c, false);
 	for (int i = 0; i < r.nr; i++)
 		any |= print_ring(c, &r.ring[i]);

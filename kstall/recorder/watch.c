@@ -171,9 +171,11 @@ static void follow(struct watch *w, int fd)
 int ks_rec_watch(const struct ks_rec_config *c)
 {
 	struct sigaction sa = { .sa_handler = end };
-	struct watch w = { c, triggers() };
+	struct watch w = { c };
 	int fd;
 
+	ks_rec_check_dir(c->dir);
+	w.in = triggers();
 	sigaction(SIGINT, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	fd = tracefs_instance_file_open(w.in, "trace_pipe", O_RDONLY | O_NONBLOCK);

@@ -7,7 +7,7 @@
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 18
+plan 23
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -99,6 +99,31 @@ few() {
 	done
 }
 same "few open files: all of it, or what is wrong" "$(few)" ""
+
+# --- a directory that others may change ---
+
+rm -rf state
+mkdir state
+echo mine >mine
+ln -s "$work/mine" state/armed.new
+tell() { for command in "$@"; do echo "$command: $(recorder "$command" 2>&1) $?"; done; }
+all=(start stop status show snapshot last-boot watch)
+chown 65534 state
+same "a user's directory is refused" "$(tell "${all[@]}")" \
+	"$(printf "%s: kstall: $work/state: it belongs to user 65534, who could put links in it (chown root) 1\n" "${all[@]}")"
+chown 0 state
+chmod 1777 state
+same "... and one that anybody may write to" "$(tell "${all[@]}")" \
+	"$(printf "%s: kstall: $work/state: others may write to it, who could put links in it (chmod go-w) 1\n" "${all[@]}")"
+chmod 700 state
+ln -s "$work/mine" state/armed
+same "no link in it is followed: to be read" "$(tell snapshot)" "snapshot: kstall: $work/state/armed: Too many levels of symbolic links 1"
+mkdir state/.part.a.dat
+ln -s "$work/mine" state/.part.a.dat/new
+printf '%s\n' 'cpus 2' | tee state/.part.a.dat/about >state/.part.a.dat/head
+same "... or written" "$(tell last-boot)" "last-boot: kstall: $work/state/.part.a.dat/new: Too many levels of symbolic links 1"
+same "... and the file is as it was" "$(<mine)" mine
+rm -r state
 
 # --- setup-crash ---
 

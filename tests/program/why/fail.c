@@ -9,9 +9,12 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <tracefs.h>
@@ -67,6 +70,31 @@ int tracefs_instance_file_open(struct tracefs_instance *in, const char *file, in
 	__typeof__(tracefs_instance_file_open) *real = dlsym(RTLD_NEXT, __func__);
 
 	return fails(file) ? -1 : real(in, file, mode);
+}
+
+struct tracefs_instance *tracefs_instance_create(const char *name)
+{
+	__typeof__(tracefs_instance_create) *real = dlsym(RTLD_NEXT, __func__);
+	const char *dir = getenv("KS_TRACEFS");
+	char path[4096];
+
+	if (!dir)
+		return real(name);
+	snprintf(path, sizeof(path), "%s/instances/%s", dir, name);
+	mkdir(path, 0700);
+	return tracefs_instance_alloc(dir, name);
+}
+
+int open(const char *path, int flags, ...)
+{
+	__typeof__(open) *real = dlsym(RTLD_NEXT, __func__);
+	va_list ap;
+	int mode;
+
+	va_start(ap, flags);
+	mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+	va_end(ap);
+	return fails(path) ? -1 : real(path, flags, mode);
 }
 
 FILE *fopen(const char *path, const char *mode)
