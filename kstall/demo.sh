@@ -36,7 +36,7 @@ that a reboot leaves alone. Now the job: it writes a checkpoint to a slow disk, 
 after_the_crash() {
 	part "After the reboot"
 	failed=$(<$state/before)
-	run './kstall recorder last-boot >story; cut -c12-120 story'
+	run './kstall recorder last-boot >story; cut -c12-126 story'
 	expect 'writeback_wait_done: ' "the slow checkpoint"
 	expect 'drm_sched_job_timeout: dev=mock_gpu ' "the job that hung"
 	expect 'drm_sched_reset: ' "the reset after it"

@@ -230,13 +230,18 @@ static int by_time(const void *a, const void *b)
 	return x->nr < y->nr ? -1 : x->nr > y->nr;
 }
 
-static char *wall(char *buf, size_t size, s64 ns)
+/* As RFC 3339 has it, with @between date and time of day: local, and how far that is from UTC. */
+static char *wall(char *buf, size_t size, s64 ns, char between)
 {
 	time_t t = ns / (s64)NSEC;
-	char date[32];
+	struct tm *tm = localtime(&t);
+	char date[16], time[16], zone[8];
 
-	strftime(date, sizeof(date), "%F %T", localtime(&t));
-	return ks_fmt(buf, size, "%s.%06lld", date, (long long)(ns % (s64)NSEC) / 1000);
+	strftime(date, sizeof(date), "%F", tm);
+	strftime(time, sizeof(time), "%T", tm);
+	strftime(zone, sizeof(zone), "%z", tm);
+	return ks_fmt(buf, size, "%s%c%s.%06lld%.3s:%s", date, between, time,
+		      (long long)(ns % (s64)NSEC) / 1000, zone, zone + 3);
 }
 
 static void print_json(const struct ks_line *line, const struct ks_print *p)
@@ -244,7 +249,7 @@ static void print_json(const struct ks_line *line, const struct ks_print *p)
 	char time[48];
 
 	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, \"module\": \"%s\", \"event\": \"%s\", \"fields\": {%s}",
-	       wall(time, sizeof(time), (s64)line->ts + p->real_ns), (unsigned long long)line->ts,
+	       wall(time, sizeof(time), (s64)line->ts + p->real_ns, 'T'), (unsigned long long)line->ts,
 	       line->cpu, line->system, line->event, line->fields ? line->fields : "");
 	if (!line->fields) {
 		fputs(", \"text\": ", stdout);
@@ -319,7 +324,7 @@ void ks_lines_print(struct ks_lines *l, const struct ks_print *p)
 			print_json(line, p);
 		else
 			printf("%s [%03d] %s: %s\n",
-			       wall(time, sizeof(time), (s64)line->ts + p->real_ns), line->cpu,
+			       wall(time, sizeof(time), (s64)line->ts + p->real_ns, ' '), line->cpu,
 			       line->event, line->text);
 	}
 }

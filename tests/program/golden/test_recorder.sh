@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 8
+plan 10
 
 copy() { python3 "$here/mkdat.py" --instances --about "$1" "$here/recorder.txt"; }
 echo "dir $work/state" >conf
@@ -15,6 +15,10 @@ copy "$here/recorder.about" || bail "no copy"
 golden "events of three rings in order of time" recorder.want show
 golden "JSON" recorder.json.want show --json
 same "--since: from the last one back" "$(show --since 2.1s)" "$(sed '2,3d' "$here/recorder.want")"
+# Asia/Tokyo and America/St_Johns, where there are no zones, too
+same "text: local time, and how far it is from UTC" "$(TZ=JST-9 show)" "$(sed 's/01-01 00:\(.*\)+00:00 \[/01-01 09:\1+09:00 [/' "$here/recorder.want")"
+same "JSON: the same, half an hour and to the west, too" "$(TZ=NST3:30 show --json)" \
+	"$(sed 's/2026-01-01T00:0\(.*\)+00:00", "mono/2025-12-31T20:3\1-03:30", "mono/' "$here/recorder.json.want")"
 same "--module" "$(show --module io_uring_trace)" "$(grep -E '^#|io_uring' "$here/recorder.want")"
 
 # A name of 15 bytes, as long as that of the stream with what it is filled up with.

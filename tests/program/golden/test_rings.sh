@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall recorder shows every event of a ring, whatever its task is called, asks the kernel for what it takes, and says what it cannot read
+# description: kstall recorder shows each event, whatever its task is called, says what it cannot read, and follows no link
 # host: it reads rings that the test makes up
 # tier1: 6.12
 # once: it does not ask the kernel

@@ -44,7 +44,7 @@ t_eq "in order, across modules" "$(awk '{ print $4 }' "$work/show" | grep -E 'sq
 t_eq "of one module" "$(recorder show --module io_uring_trace | grep -c .)" 3
 t_eq "since: nothing is that new" "$(recorder show --since 1ns | grep -c .)" 0
 # but for the wall clock's time, which is asked anew
-t_eq "since: all is newer than that" "$(recorder show --since 1h | cut -c28-)" "$(cut -c28- "$work/show")"
+t_eq "since: all is newer than that" "$(recorder show --since 1h | cut -c34-)" "$(cut -c34- "$work/show")"
 recorder show --json --module io_uring >"$work/json"
 t_eq "JSON: field by field what the kernel prints" "$(fields "$work/json")" "$(printed "$rare/trace")"
 t_eq "status: recording, each in its ring" "$(recorder status | awk '$2 == "recording" { print $1 }' | sort | xargs)" \
