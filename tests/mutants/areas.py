@@ -51,7 +51,7 @@ AREAS = {
     "record": program("cmd/record trace/session trace/datfile trace/probe trace/job", 1, ("golden/options",), ("why/",)),
     "diff": program("cmd/diff", 1, ("golden/diff", "golden/options"), ("why/edges",)),
     "timeline": program("cmd/timeline trace/pftrace", 1, ("golden/timeline", "golden/options"), ("why/parts", "why/edges")),
-    "recorder": program("cmd/recorder recorder/*", 1, ("golden/recorder", "golden/options"), ("recorder/",)),
+    "recorder": program("cmd/recorder recorder/*", 1, ("golden/recorder", "golden/rings", "golden/options"), ("recorder/",)),
     "metrics": program("cmd/metrics metrics/metric metrics/tally metrics/hist metrics/expose metrics/status metrics/workload metrics/series metrics/slurm metrics/pods metrics/serve", 2,
                        ("golden/metrics", "metrics/serve", "counters"), ("metrics/",)),
     "top": program("cmd/top metrics/promapi", 1, ("top",)),
