@@ -16,6 +16,7 @@ char *ks_file_read(const char *path)
 	char *text = NULL;
 	FILE *f = fopen(path, "re");
 	size_t n;
+	int err;
 
 	if (!f)
 		return NULL;
@@ -25,12 +26,13 @@ char *ks_file_read(const char *path)
 		len += n;
 	} while (n);
 	text[len] = '\0';
-	if (ferror(f)) {
-		free(text);
-		text = NULL;
-	}
+	err = ferror(f) ? errno : 0;
 	fclose(f);
-	return text;
+	if (!err)
+		return text;
+	free(text);
+	errno = err;
+	return NULL;
 }
 
 static bool put(const char *path, const char *text, size_t len)

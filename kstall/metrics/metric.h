@@ -155,7 +155,7 @@ bool ks_tally_histogram(struct ks_tally *t, size_t event);
 void ks_series_load(struct ks_tally *t, const char *path);
 bool ks_series_save(struct ks_tally *t, const char *path);	/* if it has changed; false: errno says why not */
 
-/* file.c; ks_file_read() returns NULL if it cannot be read, else text to be freed */
+/* file.c; ks_file_read() returns NULL if it cannot be read (errno says why), else text to be freed */
 char *ks_file_read(const char *path);
 bool ks_file_replace(const char *path, const char *text, size_t len);	/* it has a '/' */
 
@@ -187,6 +187,10 @@ void ks_workloads_fail(struct ks_workloads *w, const char *fmt, ...) __attribute
 
 /* @path of the node, which a container has below $KSTALL_ROOT; returns @buf. */
 char *ks_host_path(char *buf, size_t size, const char *path);
+
+/* Calls @fn for each directory in @path. Who is not there, or is gone, has none; who cannot be read is a failure. */
+typedef void (*ks_dir_fn)(void *priv, const char *path, const char *name);
+void ks_each_dir(struct ks_workloads *w, const char *path, ks_dir_fn fn, void *priv);
 
 /* slurm.c, pods.c: the sources that know their layouts */
 void ks_slurm_read(struct ks_workloads *w);

@@ -7,7 +7,6 @@
  *	/sys/fs/cgroup/…kubepods…pod<UID>				pods that run
  * The operators' own pods on each node (drivers, plugins, exporters) reach devices as privileged ones, so kubelet has given them none.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -19,8 +18,12 @@
 #define DEPTH 4			/* of cgroups down to the pods' */
 
 struct kubelet {
+	struct ks_workloads *w;
+	const char *namespaces;
 	char *checkpoint, *claims;
+	FILE *listing;
 	char *cgroups;		/* names of those of pods and above, a line each */
+	int depth;
 };
 
 /* In the name of a resource or a driver, or among what the container gets. */
@@ -150,24 +153,18 @@ static bool leads_to_pods(const char *dir)
 }
 
 /* kubepods[.slice]/[kubepods-]burstable[.slice]/[kubepods-burstable-]pod<UID>[.slice], in v1 below each controller */
-static void list_cgroups(FILE *out, const char *path, int depth)
+static void list_cgroup(void *priv, const char *path, const char *name)
 {
-	DIR *d = depth < DEPTH ? opendir(path) : NULL;
-	struct dirent *de;
-	char below[4096];
+	struct kubelet *k = priv;
+	bool pod = is_pod(name);
 
-	while (d && (de = readdir(d))) {
-		bool pod = is_pod(de->d_name);
-
-		if (de->d_type != DT_DIR || de->d_name[0] == '.')
-			continue;
-		if (pod || strstr(de->d_name, "kubepods"))
-			fprintf(out, "%s\n", de->d_name);
-		if (!pod && (!depth || leads_to_pods(de->d_name)))
-			list_cgroups(out, ks_fmt(below, sizeof(below), "%s/%s", path, de->d_name), depth + 1);
-	}
-	if (d)
-		closedir(d);
+	if (pod || strstr(name, "kubepods"))
+		fprintf(k->listing, "%s\n", name);
+	if (pod)
+		return;
+	if (++k->depth < DEPTH && (k->depth == 1 || leads_to_pods(name)))
+		ks_each_dir(k->w, path, list_cgroup, k);
+	k->depth--;
 }
 
 static bool wanted(const char *namespace, const char *patterns)
@@ -182,72 +179,64 @@ static bool wanted(const char *namespace, const char *patterns)
 	return !*patterns;
 }
 
-static void add_pod(struct ks_workloads *w, const struct kubelet *k, const char *dir,
-		    const char *namespaces)
+static void add_pod(void *priv, const char *path, const char *dir)
 {
+	const struct kubelet *k = priv;
 	struct ks_workload j = { 0 };
 	char name[512], uid[64];
 
+	(void)path;
 	ks_printable(name, sizeof(name), dir);
 	if (sscanf(name, "%255[^_]_%255[^_]_%63[0-9a-f-]", j.namespace, j.pod, uid) != 3 ||
-	    !wanted(j.namespace, namespaces) || !runs(k, uid))
+	    !wanted(j.namespace, k->namespaces) || !runs(k, uid))
 		return;
 	j.gpu = holds(k, uid, gpu);
 	if (j.gpu || holds(k, uid, rdma))
-		ks_workloads_add(w, &j);
+		ks_workloads_add(k->w, &j);
 }
 
-static void read_pods(struct ks_workloads *w, const struct kubelet *k, const char *namespaces)
+static void read_cgroups(struct kubelet *k)
 {
 	char path[4096];
-	DIR *d = opendir(ks_host_path(path, sizeof(path), "/var/log/pods"));
-	struct dirent *de;
+	size_t len;
 
-	if (!d) {
-		ks_workloads_fail(w, "%s: %s", path, strerror(errno));
-		return;
-	}
-	while ((de = readdir(d)))
-		add_pod(w, k, de->d_name, namespaces);
-	closedir(d);
+	k->listing = open_memstream(&k->cgroups, &len);
+	if (!k->listing)
+		ks_die("out of memory");
+	ks_each_dir(k->w, ks_host_path(path, sizeof(path), "/sys/fs/cgroup"), list_cgroup, k);
+	if (fclose(k->listing))
+		ks_die("out of memory");
+	if (!*k->cgroups)
+		ks_workloads_fail(k->w, "no cgroup of pods: is %s the node's?", path);
 }
 
-static char *read_cgroups(void)
+/* NULL: there is none, or it cannot be read. */
+static char *read_state(struct ks_workloads *w, const char *path)
 {
-	char path[4096], *text = NULL;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
+	char *text = ks_file_read(path);
 
-	if (!f)
-		ks_die("out of memory");
-	list_cgroups(f, ks_host_path(path, sizeof(path), "/sys/fs/cgroup"), 0);
-	if (fclose(f))
-		ks_die("out of memory");
+	if (!text && errno != ENOENT)
+		ks_workloads_fail(w, "%s: %s", path, strerror(errno));
 	return text;
 }
 
 void ks_pods_read(struct ks_workloads *w, const char *namespaces)
 {
-	char checkpoint[4096], claims[4096], *end;
-	struct kubelet k;
-	int err;
+	struct kubelet k = { .w = w, .namespaces = namespaces };
+	char path[4096], *end;
 
-	k.checkpoint = ks_file_read(ks_host_path(checkpoint, sizeof(checkpoint),
-						 "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"));
-	err = errno;
-	k.claims = ks_file_read(ks_host_path(claims, sizeof(claims), "/var/lib/kubelet/dra_manager_state"));
+	k.claims = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/dra_manager_state"));
+	k.checkpoint = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"));
 	if (!k.checkpoint && !k.claims)
-		ks_workloads_fail(w, "%s: %s", checkpoint, strerror(err));
-	k.cgroups = read_cgroups();
+		ks_workloads_fail(w, "%s: %s", path, strerror(ENOENT));
 	if (k.checkpoint && !strstr(k.checkpoint, "\"PodDeviceEntries\":"))
-		ks_workloads_fail(w, "%s is not as kubelet is known to write it", checkpoint);
-	if (!*k.cgroups)
-		ks_workloads_fail(w, "no cgroup of pods: is /sys/fs/cgroup the node's?");
+		ks_workloads_fail(w, "%s is not as kubelet is known to write it", path);
 	/* What the node has, and nobody holds. */
 	end = k.checkpoint ? strstr(k.checkpoint, "\"RegisteredDevices\"") : NULL;
 	if (end)
 		*end = '\0';
-	read_pods(w, &k, namespaces);
+	read_cgroups(&k);
+	ks_each_dir(w, ks_host_path(path, sizeof(path), "/var/log/pods"), add_pod, &k);
 	free(k.checkpoint);
 	free(k.claims);
 	free(k.cgroups);

@@ -5,7 +5,6 @@
  * (job_N up to 25.11 and with CgroupJobIdPaths=yes, the SLUID from 26.05 on) and, with v1,
  *	CONTROLLER/slurm[_NODE]/uid_1000/job_17/step_0/…
  */
-#include <dirent.h>
 #include <string.h>
 
 #include "metrics/metric.h"
@@ -45,55 +44,44 @@ static bool add_job(struct ks_workloads *w, const char *name)
 }
 
 /* Where jobs are; what is below a job is its own. */
-static void read_jobs(struct ks_workloads *w, const char *path)
+static void read_job(void *priv, const char *path, const char *name)
 {
-	DIR *d = opendir(path);
-	struct dirent *de;
-	char below[4096];
+	struct ks_workloads *w = priv;
 
-	while (d && (de = readdir(d))) {
-		if (de->d_type != DT_DIR || de->d_name[0] == '.' || !strcmp(de->d_name, "system") ||
-		    add_job(w, de->d_name))
-			continue;
-		ks_fmt(below, sizeof(below), "%s/%s", path, de->d_name);
-		if (!strncmp(de->d_name, "uid_", 4))
-			read_jobs(w, below);
-		else
-			ks_workloads_fail(w, "%s is no job as Slurm is known to name them", below);
-	}
-	if (d)
-		closedir(d);
+	if (!strcmp(name, "system") || add_job(w, name))
+		return;
+	if (!strncmp(name, "uid_", 4))
+		ks_each_dir(w, path, read_job, w);
+	else
+		ks_workloads_fail(w, "%s is no job as Slurm is known to name them", path);
 }
 
-/* Returns how many cgroups hold jobs. */
-static int find(struct ks_workloads *w, const char *path, int depth)
-{
-	DIR *d = depth < DEPTH ? opendir(path) : NULL;
-	struct dirent *de;
-	char below[4096];
-	int found = 0;
+struct search {
+	struct ks_workloads *w;
+	int depth;
+	bool found;		/* a cgroup that holds jobs */
+};
 
-	while (d && (de = readdir(d))) {
-		if (de->d_type != DT_DIR || de->d_name[0] == '.')
-			continue;
-		ks_fmt(below, sizeof(below), "%s/%s", path, de->d_name);
-		if (!holds_jobs(de->d_name)) {
-			found += find(w, below, depth + 1);
-			continue;
-		}
-		found++;
-		read_jobs(w, below);
+static void find(void *priv, const char *path, const char *name)
+{
+	struct search *s = priv;
+
+	if (holds_jobs(name)) {
+		s->found = true;
+		ks_each_dir(s->w, path, read_job, s->w);
+		return;
 	}
-	if (d)
-		closedir(d);
-	return found;
+	if (++s->depth < DEPTH)
+		ks_each_dir(s->w, path, find, s);
+	s->depth--;
 }
 
 void ks_slurm_read(struct ks_workloads *w)
 {
+	struct search s = { .w = w };
 	char cgroups[4096];
 
-	ks_host_path(cgroups, sizeof(cgroups), "/sys/fs/cgroup");
-	if (!find(w, cgroups, 0))
+	ks_each_dir(w, ks_host_path(cgroups, sizeof(cgroups), "/sys/fs/cgroup"), find, &s);
+	if (!s.found)
 		ks_workloads_fail(w, "no cgroup of Slurm's in %s: does slurmd run, with ProctrackType=proctrack/cgroup?", cgroups);
 }

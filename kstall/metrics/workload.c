@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The jobs on this node, from where the operator says. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -96,6 +97,31 @@ char *ks_host_path(char *buf, size_t size, const char *path)
 	const char *root = getenv("KSTALL_ROOT");
 
 	return ks_fmt(buf, size, "%s%s", root ? root : "", path);
+}
+
+static int is_dir(const struct dirent *de)
+{
+	/* Not each file system tells what an entry is. */
+	return (de->d_type == DT_DIR || de->d_type == DT_UNKNOWN) && de->d_name[0] != '.';
+}
+
+void ks_each_dir(struct ks_workloads *w, const char *path, ks_dir_fn fn, void *priv)
+{
+	struct dirent **de;
+	char below[4096];
+	/* Its file is closed before @fn goes on below. */
+	int nr = scandir(path, &de, is_dir, alphasort);
+
+	if (nr < 0) {
+		if (errno != ENOENT)
+			ks_workloads_fail(w, "%s: %s", path, strerror(errno));
+		return;
+	}
+	for (int i = 0; i < nr; i++) {
+		fn(priv, ks_fmt(below, sizeof(below), "%s/%s", path, de[i]->d_name), de[i]->d_name);
+		free(de[i]);
+	}
+	free(de);
 }
 
 /* "slurm_job_id=17 namespace=ml pod=trainer-3", a line a job; other words are not taken. */

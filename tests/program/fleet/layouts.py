@@ -27,17 +27,31 @@ SYSTEMD = ["init.scope", "dev-hugepages.mount", "sys-kernel-tracing.mount", "sys
 STEPS = ["step_extern/user/task_special", "step_extern/slurm", "step_batch/user/task_0", "step_batch/slurm", "step_0/user/task_0", "step_0/user/task_7", "step_0/slurm"]
 
 
-def jobs(root, source):
+# As the service is: root without a capability
+SERVICE = ["setpriv", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"]
+
+
+def jobs(root, source, *begun_by):
     """[workload, …] in the order of their slots, whether the source was understood, what was said, and the page's samples"""
-    p = subprocess.run([program, "--jobs", source, "/nonexistent"], capture_output=True, text=True, env={**os.environ, "KSTALL_ROOT": root}, check=True)
+    p = subprocess.run([*begun_by, program, "--jobs", source, "/nonexistent"], capture_output=True, text=True, env={**os.environ, "KSTALL_ROOT": root}, check=True)
     info = [l for l in p.stdout.splitlines() if l.startswith("kstall_job_info")]
     return [re.search('workload="([^"]*)"', l)[1] for l in info], "kstall_job_source_up 1\n" in p.stdout, p.stderr, info
 
 
-def is_job(what, root, source, want, understood=True):
+def is_job(what, root, source, want, understood=True, begun_by=()):
     """@want: workloads. One sentence says why the source is not understood."""
-    found, up, said, _ = jobs(root, source)
+    found, up, said, _ = jobs(root, source, *begun_by)
     tap.result((found, up, said.count("\n")) == (want, understood, 0 if understood else 1), what, f"{found} {up}\n{said}")
+
+
+def is_denied(root, source, path, want):
+    """@path is not ours to read: the message names it."""
+    mode = os.stat(f"{root}/{path}").st_mode
+    os.chmod(f"{root}/{path}", 0)
+    found, up, said, _ = jobs(root, source, *SERVICE)
+    os.chmod(f"{root}/{path}", mode)
+    good = (found, up, said) == (want, False, f"kstall: --jobs {source}: {root}/{path}: Permission denied\n")
+    tap.result(good, f"{path} cannot be read: {want} at most, not known, which is said", f"{found} {up}\n{said}")
 
 
 def make(root, paths):
@@ -79,6 +93,10 @@ def slurm(work):
     for wrong in "j17", "s5K1KKYAYG5D0", "s5K1KKYAYG5DOO", "job_17a":
         is_job(f"jobs that are called {wrong}: not understood, which is said", slurm_v2(f"{work}/wrong-{wrong}", wrong), "slurm", [], False)
     is_job("a node without cgroups of Slurm's: not understood", make(f"{work}/i", [f"{CGROUPS}/{p}" for p in SYSTEMD]), "slurm", [], False)
+    is_job("one file at a time is enough, however deep the cgroups", slurm_v1(f"{work}/j", "job_1734"), "slurm", ["slurm/1734"], begun_by=["prlimit", "--nofile=4"])
+    for path in "system.slice", "system.slice/slurmstepd.scope":
+        is_denied(slurm_v2(f"{work}/k", "job_1734"), "slurm", f"{CGROUPS}/{path}", [])
+    is_denied(slurm_v1(f"{work}/l", "job_1734"), "slurm", f"{CGROUPS}/memory/slurm/uid_1000", ["slurm/1734"])
 
 
 # --- Kubernetes ---
@@ -185,6 +203,25 @@ def kubernetes(work):
     is_job("cgroups that are not the node's: not understood", node.root, "kubernetes", [], False)
 
 
+CHECKPOINT, CLAIMS = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "var/lib/kubelet/dra_manager_state"
+
+
+def unreadable(work):
+    """What kubelet and containerd have made, but not for us"""
+    node = Node(f"{work}/a")
+    node.pod("ml/llama-0", GPU)
+    for path, want in (f"{CGROUPS}/kubepods.slice", []), (CHECKPOINT, []), (CLAIMS, ["ml/llama"]), ("var/log/pods", []):
+        is_denied(node.root, "kubernetes", path, want)
+    for path, want in (CHECKPOINT, []), (CLAIMS, ["ml/llama"]):
+        os.rename(f"{node.root}/{path}", f"{work}/aside")
+        os.mkdir(f"{node.root}/{path}")
+        is_job(f"a directory where {os.path.basename(path)} was: not known, which is said", node.root, "kubernetes", want, False)
+        os.rmdir(f"{node.root}/{path}")
+        os.rename(f"{work}/aside", f"{node.root}/{path}")
+    os.unlink(f"{node.root}/{CLAIMS}")
+    is_job("no claims where there is a checkpoint: the plugin's devices are known", node.root, "kubernetes", ["ml/llama"])
+
+
 def by_file(work):
     """mpirun or torchrun in a session or a transient unit"""
     root = make(f"{work}/a", [f"{CGROUPS}/{p}" for p in SYSTEMD + ["system.slice/run-u17.service", "user.slice/user-1000.slice/session-9.scope"]])
@@ -240,7 +277,7 @@ def stragglers(work):
           "slurm", "slurm/17")
 
 
-for part in slurm, kubernetes, by_file, stragglers:
+for part in slurm, kubernetes, unreadable, by_file, stragglers:
     with tempfile.TemporaryDirectory() as directory:
         part(directory)
 tap.end()
