@@ -166,7 +166,8 @@ bool ks_file_replace(const char *path, const char *text, size_t len);	/* it has 
 struct ks_workload {
 	char workload[KS_WORKLOAD], slurm_job_id[KS_WORKLOAD], pod[KS_WORKLOAD],
 	     namespace[KS_WORKLOAD];
-	bool gpu;		/* it holds one, says kubelet */
+	u64 gpus, rdma;		/* devices it holds, says kubelet */
+	s64 since;		/* when it began, in seconds */
 };
 
 struct ks_workloads {

@@ -5,24 +5,38 @@
  *	/var/lib/kubelet/dra_manager_state				devices of claims (DRA), if there are any
  *	/var/log/pods/NAMESPACE_POD_UID					names; those of pods that have ended stay
  *	/sys/fs/cgroup/…kubepods…pod<UID>				pods that run
+ * Kubelet writes JSON without blanks, its keys in the order of its structures.
  * The operators' own pods on each node (drivers, plugins, exporters) reach devices as privileged ones, so kubelet has given them none.
  */
 #include <errno.h>
 #include <fnmatch.h>
+#include <regex.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "metrics/metric.h"
 
 #define DEPTH 4			/* of cgroups down to the pods' */
 
+#define CHECKPOINT "\"PodDeviceEntries\":(null|\\[]|\\[\\{\"PodUID\":\"[^{]*\"ResourceName\":\"[^{]*\"DeviceIDs\":)"
+/* Up to 1.31 it has a version and, if there are any, entries. */
+#define CLAIMS "\"(ClaimInfoStateList|[Ee]ntries)\":(null|\\[]|\\[\\{[^{]*\"ClaimUID\":\"[^{]*\"PodUIDs\":)|" \
+	"^\\{\"version\":\"v1\",\"checksum\":"
+
+struct pod {
+	char uid[64], *cgroup;
+};
+
 struct kubelet {
 	struct ks_workloads *w;
 	const char *namespaces;
 	char *checkpoint, *claims;
-	FILE *listing;
-	char *cgroups;		/* names of those of pods and above, a line each */
+	struct pod *pod;	/* that run */
+	size_t nr, room;
+	bool has_cgroups;
 	int depth;
 };
 
@@ -61,7 +75,7 @@ static size_t decode_base64(char *out, const char *in, size_t len)
 	return n;
 }
 
-/* The string @key has in @at up to @end: kubelet writes without blanks. NULL: it has none. */
+/* The string @key has in @at up to @end. NULL: it has none. */
 static const char *value_of(const char *at, const char *end, const char *key, size_t *len)
 {
 	const char *v = memmem(at, end - at, key, strlen(key)), *stop;
@@ -95,54 +109,97 @@ static bool entry_names(const char *at, const char *end, const char *const words
 	return names;
 }
 
+/* Strings but for keys: {"0":["GPU-1","GPU-2"],"1":["GPU-3"]} by NUMA node, before Kubernetes 1.20 ["GPU-1","GPU-2"] */
+static u64 entry_devices(const char *at, const char *end)
+{
+	static const char before[] = "\"DeviceIDs\":", behind[] = "\"AllocResp\":";
+	const char *stop;
+	u64 nr = 0;
+
+	at = memmem(at, end - at, before, sizeof(before) - 1);
+	if (!at)
+		return 0;
+	at += sizeof(before) - 1;
+	stop = memmem(at, end - at, behind, sizeof(behind) - 1);
+	end = stop ? stop : end;
+	while ((at = memchr(at, '"', end - at)) && (stop = memchr(at + 1, '"', end - at - 1))) {
+		nr += stop[1] != ':';
+		at = stop + 1;
+	}
+	return nr;
+}
+
 static bool claim_names(const char *at, const char *end, const char *const words[])
 {
 	return names_one(at, end - at, words);
 }
 
-/* Entries begin with @first and end at @last: is one of them about @uid and such devices? */
-static bool any_entry(const char *text, const char *first, const char *last, const char *uid,
-		      bool (*names)(const char *at, const char *end, const char *const words[]),
-		      const char *const words[])
+static u64 claim_devices(const char *at, const char *end)
+{
+	static const char key[] = "\"DeviceName\":";
+	u64 nr = 0;
+
+	for (; (at = memmem(at, end - at, key, sizeof(key) - 1)); at += sizeof(key) - 1)
+		nr++;
+	return nr;
+}
+
+/* How kubelet's two lists differ: their entries begin with @first and end at @last. */
+struct list {
+	const char *first, *last;
+	bool (*names)(const char *at, const char *end, const char *const words[]);
+	u64 (*devices)(const char *at, const char *end);
+};
+
+static const struct list of_plugins = { "\"PodUID\":", "\"PodUID\":", entry_names, entry_devices };
+static const struct list of_claims = { "\"PodUIDs\":", "\"ClaimUID\":", claim_names, claim_devices };
+
+/* How many such devices @uid has in entries of @text; 1 of an entry that does not say. */
+static u64 count(const char *text, const struct list *l, const char *uid, const char *const words[])
 {
 	const char *end;
+	u64 nr = 0;
 
-	for (const char *at = text ? strstr(text, first) : NULL; at; at = strstr(end, first)) {
-		end = strstr(at + strlen(first), last);
+	for (const char *at = text ? strstr(text, l->first) : NULL; at; at = strstr(end, l->first)) {
+		end = strstr(at + strlen(l->first), l->last);
 		end = end ? end : at + strlen(at);
-		if (memmem(at, end - at, uid, strlen(uid)) && names(at, end, words))
-			return true;
+		if (memmem(at, end - at, uid, strlen(uid)) && l->names(at, end, words))
+			nr += max_u64(l->devices(at, end), 1);
 	}
-	return false;
+	return nr;
 }
 
-static bool holds(const struct kubelet *k, const char *uid, const char *const words[])
+static u64 devices_of(const struct kubelet *k, const char *uid, const char *const words[])
 {
-	return any_entry(k->checkpoint, "\"PodUID\":", "\"PodUID\":", uid, entry_names, words) ||
-	       any_entry(k->claims, "PodUIDs", "ClaimUID", uid, claim_names, words);
+	return count(k->checkpoint, &of_plugins, uid, words) + count(k->claims, &of_claims, uid, words);
 }
 
-/* systemd's slices have '_' for '-'. */
-static bool runs(const struct kubelet *k, const char *uid)
-{
-	char dir[80];
-
-	ks_fmt(dir, sizeof(dir), "pod%s", uid);
-	if (strstr(k->cgroups, dir))
-		return true;
-	for (char *c = dir; *c; c++)
-		*c = *c == '-' ? '_' : *c;
-	return strstr(k->cgroups, dir);
-}
-
-static bool is_pod(const char *dir)
+/* What follows "pod" in a cgroup's name; NULL: it is no pod's. */
+static const char *uid_in(const char *dir)
 {
 	const char *uid = strstr(dir, "-pod");
 
 	if (!uid && strncmp(dir, "pod", 3))
-		return false;
+		return NULL;
 	uid = uid ? uid + 4 : dir + 3;
-	return strspn(uid, "0123456789abcdef") >= 8;
+	return strspn(uid, "0123456789abcdef") >= 8 ? uid : NULL;
+}
+
+/* Once, also if it has a cgroup below each controller. systemd's slices have '_' for '-'. */
+static void add_pod(struct kubelet *k, const char *name, const char *cgroup)
+{
+	struct pod p;
+
+	ks_fmt(p.uid, sizeof(p.uid), "%.*s", (int)strspn(name, "0123456789abcdef-_"), name);
+	for (char *c = p.uid; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	for (size_t i = 0; i < k->nr; i++) {
+		if (!strcmp(k->pod[i].uid, p.uid))
+			return;
+	}
+	p.cgroup = ks_strdup(cgroup);
+	k->pod = ks_grow(k->pod, &k->room, k->nr + 1, sizeof(*k->pod));
+	k->pod[k->nr++] = p;
 }
 
 /* Where pods are, or below which: kind has kubelet.slice/kubelet-kubepods.slice. */
@@ -153,17 +210,18 @@ static bool leads_to_pods(const char *dir)
 }
 
 /* kubepods[.slice]/[kubepods-]burstable[.slice]/[kubepods-burstable-]pod<UID>[.slice], in v1 below each controller */
-static void list_cgroup(void *priv, const char *path, const char *name)
+static void find_pods(void *priv, const char *path, const char *name)
 {
 	struct kubelet *k = priv;
-	bool pod = is_pod(name);
+	const char *uid = uid_in(name);
 
-	if (pod || strstr(name, "kubepods"))
-		fprintf(k->listing, "%s\n", name);
-	if (pod)
+	k->has_cgroups = k->has_cgroups || uid || strstr(name, "kubepods");
+	if (uid) {
+		add_pod(k, uid, path);
 		return;
+	}
 	if (++k->depth < DEPTH && (k->depth == 1 || leads_to_pods(name)))
-		ks_each_dir(k->w, path, list_cgroup, k);
+		ks_each_dir(k->w, path, find_pods, k);
 	k->depth--;
 }
 
@@ -179,44 +237,84 @@ static bool wanted(const char *namespace, const char *patterns)
 	return !*patterns;
 }
 
-static void add_pod(void *priv, const char *path, const char *dir)
-{
-	const struct kubelet *k = priv;
-	struct ks_workload j = { 0 };
-	char name[512], uid[64];
+struct naming {
+	const char *uid;
+	struct ks_workload *j;
+};
 
-	(void)path;
-	ks_printable(name, sizeof(name), dir);
-	if (sscanf(name, "%255[^_]_%255[^_]_%63[0-9a-f-]", j.namespace, j.pod, uid) != 3 ||
-	    !wanted(j.namespace, k->namespaces) || !runs(k, uid))
+/* NAMESPACE_POD_UID. It has a directory for each container, so it changes when the last of them begins. */
+static void take_name(void *priv, const char *path, const char *dir)
+{
+	struct naming *n = priv;
+	const char *uid = strrchr(dir, '_');
+	char name[512];
+	struct stat st;
+
+	if (!uid || strcmp(uid + 1, n->uid))
 		return;
-	j.gpu = holds(k, uid, gpu);
-	if (j.gpu || holds(k, uid, rdma))
-		ks_workloads_add(k->w, &j);
+	ks_printable(name, sizeof(name), dir);
+	if (sscanf(name, "%255[^_]_%255[^_]", n->j->namespace, n->j->pod) != 2)
+		n->j->pod[0] = '\0';
+	n->j->since = stat(path, &st) ? INT64_MAX : st.st_mtime;
 }
 
-static void read_cgroups(struct kubelet *k)
+static void note(void *priv, const char *path, const char *name)
 {
-	char path[4096];
-	size_t len;
+	(void)path;
+	(void)name;
+	*(bool *)priv = true;
+}
 
-	k->listing = open_memstream(&k->cgroups, &len);
-	if (!k->listing)
+static void take_pod(struct kubelet *k, const struct pod *p)
+{
+	struct ks_workload j = { .gpus = devices_of(k, p->uid, gpu), .rdma = devices_of(k, p->uid, rdma) };
+	struct naming n = { p->uid, &j };
+	bool begun = false;
+	char logs[4096];
+
+	if (!j.gpus && !j.rdma)
+		return;
+	ks_each_dir(k->w, ks_host_path(logs, sizeof(logs), "/var/log/pods"), take_name, &n);
+	if (j.pod[0]) {
+		if (wanted(j.namespace, k->namespaces))
+			ks_workloads_add(k->w, &j);
+		return;
+	}
+	/* While its volumes are awaited a pod has its devices and a cgroup, but no container and no name. */
+	ks_each_dir(k->w, p->cgroup, note, &begun);
+	if (begun)
+		ks_workloads_fail(k->w, "%s has no directory of pod %s, which runs and has devices", logs, p->uid);
+}
+
+static bool matches(const char *text, const char *layout)
+{
+	regex_t re;
+	bool good;
+
+	if (regcomp(&re, layout, REG_EXTENDED | REG_NOSUB))
 		ks_die("out of memory");
-	ks_each_dir(k->w, ks_host_path(path, sizeof(path), "/sys/fs/cgroup"), list_cgroup, k);
-	if (fclose(k->listing))
-		ks_die("out of memory");
-	if (!*k->cgroups)
-		ks_workloads_fail(k->w, "no cgroup of pods: is %s the node's?", path);
+	good = !regexec(&re, text, 0, NULL, 0);
+	regfree(&re);
+	return good;
 }
 
 /* NULL: there is none, or it cannot be read. */
-static char *read_state(struct ks_workloads *w, const char *path)
+static char *read_state(struct ks_workloads *w, const char *path, const char *layout)
 {
-	char *text = ks_file_read(path);
+	char *text = ks_file_read(path), *to = text;
 
 	if (!text && errno != ENOENT)
 		ks_workloads_fail(w, "%s: %s", path, strerror(errno));
+	if (!text)
+		return NULL;
+	/* Claims are JSON in a string of JSON. */
+	for (const char *from = text; *from; from++) {
+		if (*from != '\\')
+			*to++ = *from;
+	}
+	*to = '\0';
+	if (!matches(text, layout))
+		ks_workloads_fail(w, "%s is not as kubelet is known to write it", path);
 	return text;
 }
 
@@ -225,19 +323,22 @@ void ks_pods_read(struct ks_workloads *w, const char *namespaces)
 	struct kubelet k = { .w = w, .namespaces = namespaces };
 	char path[4096], *end;
 
-	k.claims = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/dra_manager_state"));
-	k.checkpoint = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"));
+	k.claims = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/dra_manager_state"), CLAIMS);
+	k.checkpoint = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"), CHECKPOINT);
 	if (!k.checkpoint && !k.claims)
 		ks_workloads_fail(w, "%s: %s", path, strerror(ENOENT));
-	if (k.checkpoint && !strstr(k.checkpoint, "\"PodDeviceEntries\":"))
-		ks_workloads_fail(w, "%s is not as kubelet is known to write it", path);
 	/* What the node has, and nobody holds. */
 	end = k.checkpoint ? strstr(k.checkpoint, "\"RegisteredDevices\"") : NULL;
 	if (end)
 		*end = '\0';
-	read_cgroups(&k);
-	ks_each_dir(w, ks_host_path(path, sizeof(path), "/var/log/pods"), add_pod, &k);
+	ks_each_dir(w, ks_host_path(path, sizeof(path), "/sys/fs/cgroup"), find_pods, &k);
+	if (!k.has_cgroups)
+		ks_workloads_fail(w, "no cgroup of pods: is %s the node's?", path);
+	for (size_t i = 0; i < k.nr; i++) {
+		take_pod(&k, &k.pod[i]);
+		free(k.pod[i].cgroup);
+	}
+	free(k.pod);
 	free(k.checkpoint);
 	free(k.claims);
-	free(k.cgroups);
 }

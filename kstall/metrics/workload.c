@@ -55,16 +55,62 @@ static void name_workload(struct ks_workload *j)
 	ks_printable(j->workload, KS_WORKLOAD, name);
 }
 
-/* Those with a GPU first: the first is the one that is compared. */
-static int by_rank(const void *a, const void *b)
+static int by_name(const void *a, const void *b)
 {
 	const struct ks_workload *x = a, *y = b;
-	int order = y->gpu - x->gpu;
+	int order = strcmp(x->workload, y->workload);
 
-	order = order ? order : strcmp(x->workload, y->workload);
 	order = order ? order : strcmp(x->namespace, y->namespace);
 	order = order ? order : strcmp(x->pod, y->pod);
 	return order ? order : strcmp(x->slurm_job_id, y->slurm_job_id);
+}
+
+static int by_number(u64 x, u64 y)
+{
+	return (x > y) - (x < y);
+}
+
+/* The first is the one that is compared: with most devices, else the one that has run longest. */
+static int by_rank(const void *a, const void *b)
+{
+	const struct ks_workload *x = a, *y = b;
+	int order = by_number(y->gpus, x->gpus);
+
+	order = order ? order : by_number(y->rdma, x->rdma);
+	order = order ? order : by_number(x->since, y->since);
+	return order ? order : by_name(x, y);
+}
+
+/* Pods of one workload, from @first up to @end, hold together what they hold, since the first of them began. */
+static void share(struct ks_workload *first, struct ks_workload *end)
+{
+	struct ks_workload all = { .since = first->since };
+
+	for (struct ks_workload *j = first; j < end; j++) {
+		all.gpus += j->gpus;
+		all.rdma += j->rdma;
+		all.since = j->since < all.since ? j->since : all.since;
+	}
+	for (struct ks_workload *j = first; j < end; j++) {
+		j->gpus = all.gpus;
+		j->rdma = all.rdma;
+		j->since = all.since;
+	}
+}
+
+static void rank(struct ks_workloads *w)
+{
+	struct ks_workload *end = w->job + w->nr, *next;
+
+	if (!w->nr)
+		return;
+	qsort(w->job, w->nr, sizeof(*w->job), by_name);
+	for (struct ks_workload *j = w->job; j < end; j = next) {
+		for (next = j + 1; next < end && !strcmp(next->workload, j->workload);)
+			next++;
+		share(j, next);
+	}
+	qsort(w->job, w->nr, sizeof(*w->job), by_rank);
 }
 
 void ks_workloads_add(struct ks_workloads *w, struct ks_workload *j)
@@ -73,7 +119,7 @@ void ks_workloads_add(struct ks_workloads *w, struct ks_workload *j)
 	if (!j->workload[0])
 		return;
 	for (size_t i = 0; i < w->nr; i++) {
-		if (!by_rank(&w->job[i], j))
+		if (!by_name(&w->job[i], j))
 			return;
 	}
 	w->job = ks_grow(w->job, &w->room, w->nr + 1, sizeof(*w->job));
@@ -289,8 +335,7 @@ void ks_workloads_read(struct ks_workloads *w, const char *source)
 		from_file(w, arg);
 	else if ((arg = after(source, "command", NULL)))
 		from_command(w, arg);
-	if (w->nr)
-		qsort(w->job, w->nr, sizeof(*w->job), by_rank);
+	rank(w);
 	tell(w, source);
 }
 

@@ -9,6 +9,7 @@ import base64
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,13 @@ def slurm(work):
 
 # --- Kubernetes ---
 
+CHECKPOINT, CLAIMS = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "var/lib/kubelet/dra_manager_state"
+
+
+def compact(what):
+    return json.dumps(what, separators=(",", ":"))
+
+
 def device(path):
     """DeviceSpec of a plugin's answer, in protobuf: container_path, host_path, permissions"""
     spec = b"".join(bytes([tag, len(v)]) + v for tag, v in ((0x0a, path), (0x12, path), (0x1a, b"rw")))
@@ -138,19 +146,24 @@ class Node:
         self.pods += 1
         return "".join("bcdfghjklmnpqrstvwxz2456789"[(self.pods * 7 + self.number * 3 + i * 11) % 27] for i in range(5))
 
-    def pod(self, name, *devices, qos="", runs=True, claim=None):
+    def pod(self, name, *devices, qos="", runs=True, claim=None, number=2, began=None):
+        """@number: of devices by each plugin, or by the claim; @began: in seconds, else now"""
         namespace, name = name.split("/")
         uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{self.number} {namespace} {name} {runs}"))
-        make(self.root, [f"var/log/pods/{namespace}_{name}_{uid}/main"])
+        logs = f"var/log/pods/{namespace}_{name}_{uid}"
+        make(self.root, [f"{logs}/main"])
+        os.utime(f"{self.root}/{logs}", (began, began) if began else None)
+        ids = [f"GPU-{i}" for i in range(number)]
         for resource, answer in devices:
-            self.entries.append({"PodUID": uid, "ContainerName": "main", "ResourceName": resource, "DeviceIDs": {"0": ["GPU-9b341c59", "GPU-c1e9f249"]},
-                                 "AllocResp": answer})
+            self.entries.append({"PodUID": uid, "ContainerName": "main", "ResourceName": resource,
+                                 "DeviceIDs": {"0": ids[:4], "1": ids[4:]} if number > 4 else {"0": ids}, "AllocResp": answer})
         if claim:
             self.claims.append({"ClaimUID": str(uuid.uuid5(uuid.NAMESPACE_DNS, uid)), "ClaimName": f"{name}-gpu", "Namespace": namespace, "PodUIDs": {uid: {}},
-                                "DriverState": {claim: {"Devices": [{"PoolName": "node", "DeviceName": "0", "RequestNames": ["one"], "CDIDeviceIDs": []}]}}})
+                                "DriverState": {claim: {"Devices": [{"PoolName": "node", "DeviceName": i, "RequestNames": ["one"], "CDIDeviceIDs": []} for i in ids]}}})
         for cgroups in self.cgroups if runs else []:
             make(self.root, [f"{cgroups}/{self.slice(uid, qos)}"])
         self.write()
+        return f"{self.root}/{logs}", f"{self.root}/{self.cgroups[0]}/{self.slice(uid, qos)}"
 
     def slice(self, uid, qos):
         container = uid.replace("-", "") * 2
@@ -162,12 +175,10 @@ class Node:
         return f"{above}{top}.slice/" + (f"{of_qos}.slice/" if qos else "") + f"{of_qos}-pod{uid.replace('-', '_')}.slice/cri-containerd-{container}.scope"
 
     def write(self):
-        def text(what):
-            return json.dumps(what, separators=(",", ":"))
-        put(self.root, "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", text(
+        put(self.root, CHECKPOINT, compact(
             {"Data": {"PodDeviceEntries": self.entries or None, "RegisteredDevices": {"nvidia.com/gpu": ["GPU-9b341c59", "GPU-c1e9f249"]}}, "Checksum": 2530956716}))
-        put(self.root, "var/lib/kubelet/dra_manager_state", text(
-            {"Data": text({"kind": "DRACheckpoint", "apiVersion": "checkpoint.dra.kubelet.k8s.io/v1", "ClaimInfoStateList": self.claims}), "Checksum": 1}))
+        put(self.root, CLAIMS, compact(
+            {"Data": compact({"kind": "DRACheckpoint", "apiVersion": "checkpoint.dra.kubelet.k8s.io/v1", "ClaimInfoStateList": self.claims}), "Checksum": 1}))
 
 
 def kubernetes(work):
@@ -196,14 +207,69 @@ def kubernetes(work):
     node.pod(long + "-0", plugin("nvidia.com/mig-3g.40gb"))
     is_job("a name of 200 characters, a MIG device", node.root, "kubernetes", [long])
     is_job("no kubelet: not understood, which is said", slurm_v2(f"{work}/f"), "kubernetes", [], False)
-    put(node.root, "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", '{"v2":{}}')
+    put(node.root, CHECKPOINT, '{"v2":{}}')
     is_job("a checkpoint of another kind: not understood", node.root, "kubernetes", [], False)
     node = Node(f"{work}/g")
     os.rename(f"{node.root}/{CGROUPS}/kubepods.slice", f"{node.root}/hidden")
     is_job("cgroups that are not the node's: not understood", node.root, "kubernetes", [], False)
 
 
-CHECKPOINT, CLAIMS = "var/lib/kubelet/device-plugins/kubelet_internal_checkpoint", "var/lib/kubelet/dra_manager_state"
+def several(work):
+    """Pods with devices on one node: the first is the node's job"""
+    node = Node(f"{work}/a")
+    node.pod("aaa/jupyter-0", GPU, number=1, began=1)
+    node.pod("gpu-operator/health-check-x4bcd", GPU, number=2)
+    node.pod("ml/llama-worker-3", GPU, number=8)
+    node.pod("a/storage-0", RDMA, number=16)
+    want = ["ml/llama", "gpu-operator/health-check", "aaa/jupyter", "a/storage"]
+    is_job("who has the most GPUs comes first", node.root, "kubernetes", want)
+    for entry in node.entries:
+        entry["DeviceIDs"] = sum(entry["DeviceIDs"].values(), [])
+    node.write()
+    is_job("as in a checkpoint without NUMA nodes", node.root, "kubernetes", want)
+    node = Node(f"{work}/b")
+    for name, number, began in ("a", 2, 1000), ("b", 2, 900), ("c", 2, 900), ("d", 3, 1000):
+        node.pod(f"ml/{name}-x4bcd", RDMA, number=number, began=began)
+    is_job("of RDMA devices, too; then who has run longest, then by name", node.root, "kubernetes", ["ml/d", "ml/b", "ml/c", "ml/a"])
+    node = Node(f"{work}/c")
+    for name in "ml/llama-0", "ml/llama-1":
+        node.pod(name, GPU, number=2)
+    node.pod("aaa/jupyter-0", GPU, number=3, began=1)
+    is_job("pods of one workload count together", node.root, "kubernetes", ["ml/llama", "ml/llama", "aaa/jupyter"])
+    node = Node(f"{work}/d")
+    node.pod("aaa/jupyter-0", claim="gpu.nvidia.com", number=2)
+    node.pod("ml/llama-0", claim="gpu.nvidia.com", number=3)
+    is_job("devices of claims are counted", node.root, "kubernetes", ["ml/llama", "aaa/jupyter"])
+
+
+def forms(work):
+    """Of what kubelet writes"""
+    node = Node(f"{work}/a")
+    node.pod("ml/llama-0", GPU)
+    state = {"ClaimUID": "067798be-454e", "ClaimName": "c", "Namespace": "ml"}
+    for what, text in ("1.31", {"version": "v1", "checksum": 1}), ("1.32", {"Data": compact({"kind": "DRACheckpoint", "Entries": None}), "Checksum": 1}):
+        put(node.root, CLAIMS, compact(text))
+        is_job(f"no claims in Kubernetes {what}: the plugin's devices are known", node.root, "kubernetes", ["ml/llama"])
+    held = {"PodUIDs": {node.entries.pop()["PodUID"]: {}}, "CDIDevices": {"gpu.example.com": ["example.com/gpu=0"]}}
+    node.write()
+    put(node.root, CLAIMS, compact({"version": "v1", "entries": [{"DriverName": "gpu.example.com", "ClassName": "gpu", **state, **held}], "checksum": 1}))
+    is_job("a claim of Kubernetes 1.31", node.root, "kubernetes", ["ml/llama"])
+    for text in {}, {"version": "v9"}, {"Data": compact({"Claims": [state]}), "Checksum": 1}, {"Data": compact({"ClaimInfoStateList": [state]}), "Checksum": 1}:
+        node.write()
+        put(node.root, CLAIMS, compact(text))
+        is_job(f"claims of another form, {compact(text)[:30]}: not understood, which is said", node.root, "kubernetes", [], False)
+    node.entries = [{"Pod": "a", "ResourceName": "nvidia.com/gpu"}]
+    node.write()
+    is_job("entries of another form in the checkpoint: not understood", node.root, "kubernetes", [], False)
+
+
+def nameless(work):
+    node = Node(f"{work}/a")
+    logs, container = node.pod("ml/llama-0", GPU)
+    shutil.rmtree(logs)
+    is_job("a pod that runs with GPUs and has no directory of logs: not known, which is said", node.root, "kubernetes", [], False)
+    os.rmdir(container)
+    is_job("while a pod awaits its volumes it has no job yet", node.root, "kubernetes", [])
 
 
 def unreadable(work):
@@ -264,7 +330,9 @@ def stragglers(work):
     for n, rate in enumerate(rates):
         node = Node(f"{work}/k{n}", n)
         if n < 8:
-            node.pod(f"ml/llama-worker-{n}" if n else "ml/llama-master-0", GPU, RDMA)
+            node.pod(f"ml/llama-worker-{n}" if n else "ml/llama-master-0", GPU, RDMA, number=7)
+            if n % 2 == 0:
+                node.pod("aaa/jupyter-0", GPU, number=1, began=1)
         elif n < 12:
             node.pod(f"web/serve-7d9f8b6c5-{node.random()}", GPU)
         nodes.append((node.root, rate))
@@ -277,7 +345,7 @@ def stragglers(work):
           "slurm", "slurm/17")
 
 
-for part in slurm, kubernetes, unreadable, by_file, stragglers:
+for part in slurm, kubernetes, several, forms, nameless, unreadable, by_file, stragglers:
     with tempfile.TemporaryDirectory() as directory:
         part(directory)
 tap.end()
