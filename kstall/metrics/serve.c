@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * As little HTTP as a scrape needs: GET or HEAD of /metrics, one answer a connection. All clients are served by one poll loop, so
- * nobody waits for one that is idle or slow. None is cut off by a clock: where there is no room, the longest-connected goes.
+ * nobody waits for one that is idle or slow. None is cut off by a clock: where there is no room or no file, the longest-connected goes.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
@@ -17,6 +18,7 @@
 
 #define CLIENTS 16
 #define REQUEST 16384		/* tokens in headers are long */
+#define SPARE 4			/* files that no client takes: a pass needs some */
 
 struct client {
 	int fd;			/* -1: none */
@@ -187,20 +189,49 @@ static bool is_sending(const struct client *c)
 	return c->answer && c->sent < c->answer_len;
 }
 
-static struct client *room_for_one(struct ks_server *s)
+/* Sends the longest-connected away; false: there is nobody. */
+static bool drop_oldest(struct ks_server *s)
 {
-	struct client *oldest = &s->client[0];
+	struct client *oldest = NULL;
 
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *c = &s->client[i];
 
-		if (c->fd < 0)
-			return c;
-		if (c->number < oldest->number)
+		if (c->fd >= 0 && (!oldest || c->number < oldest->number))
 			oldest = c;
 	}
-	drop(oldest);
+	if (oldest)
+		drop(oldest);
 	return oldest;
+}
+
+static struct client *unused(struct ks_server *s)
+{
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (s->client[i].fd < 0)
+			return &s->client[i];
+	}
+	return NULL;
+}
+
+static bool leaves_spare(int fd)
+{
+	int spare[SPARE], nr = 0;
+
+	while (nr < SPARE && (spare[nr] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		nr++;
+	for (int i = 0; i < nr; i++)
+		close(spare[i]);
+	return nr == SPARE;
+}
+
+/* accept() has failed with @err: who came is still there, so poll() does not wait. */
+static void make_room(struct ks_server *s, int err)
+{
+	bool scarce = err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+
+	if (scarce && !drop_oldest(s))
+		poll(NULL, 0, 100);
 }
 
 static void welcome(struct ks_server *s)
@@ -208,9 +239,15 @@ static void welcome(struct ks_server *s)
 	int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	struct client *c;
 
-	if (fd < 0)
+	if (fd < 0) {
+		make_room(s, errno);
 		return;
-	c = room_for_one(s);
+	}
+	if (!unused(s))
+		drop_oldest(s);
+	while (!leaves_spare(fd) && drop_oldest(s))
+		;
+	c = unused(s);
 	c->fd = fd;
 	c->number = s->arrived++;
 	c->len = 0;
@@ -218,27 +255,30 @@ static void welcome(struct ks_server *s)
 
 void ks_serve(struct ks_server *s, int ms)
 {
-	struct pollfd p[CLIENTS + 1];
+	/* No more than are open: poll() takes no more than RLIMIT_NOFILE. */
+	struct pollfd p[CLIENTS + 1] = { { s->listener, POLLIN } };
+	struct client *client[CLIENTS + 1];
+	nfds_t nr = 1;
 
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *c = &s->client[i];
 
-		p[i] = (struct pollfd){ c->fd, is_sending(c) ? POLLOUT : POLLIN };
+		if (c->fd < 0)
+			continue;
+		client[nr] = c;
+		p[nr++] = (struct pollfd){ c->fd, is_sending(c) ? POLLOUT : POLLIN };
 	}
-	p[CLIENTS] = (struct pollfd){ s->listener, POLLIN };
-	if (poll(p, CLIENTS + 1, ms) <= 0)
+	if (poll(p, nr, ms) <= 0)
 		return;
-	for (size_t i = 0; i < CLIENTS; i++) {
-		struct client *c = &s->client[i];
-
+	for (nfds_t i = 1; i < nr; i++) {
 		if (!p[i].revents)
 			continue;
-		if (is_sending(c))
-			transmit(c);
+		if (is_sending(client[i]))
+			transmit(client[i]);
 		else
-			receive(s, c);
+			receive(s, client[i]);
 	}
 	/* The last: who has asked is answered before it may have to go. */
-	if (p[CLIENTS].revents)
+	if (p[0].revents)
 		welcome(s);
 }

@@ -6,7 +6,7 @@
 # requires: python3 nohup
 . ./lib.sh
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
-plan 12
+plan 15
 
 export RUNTIME_DIRECTORY=$work/run
 mkdir "$work/dir"
@@ -16,7 +16,8 @@ port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); pr
 # clients PROGRAM: it has connect(), and ask(REQUEST), which returns the whole answer
 clients() {
 	python3 - "$port" <<-END 2>&1
-		import socket, sys
+		import socket, sys, time
+		socket.setdefaulttimeout(60 * ${KSTALL_TIME_SCALE:-1})
 		def connect():
 		    return socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 		def ask(request):
@@ -77,3 +78,46 @@ pid=$!
 wait_until 60 has_sample kstall_metrics_passes_total
 kill -HUP "$pid"
 t_ok "under nohup it goes on" next_pass
+ends_metrics TERM
+
+# --- few files ---
+
+# files NUMBER: it may open so many more
+files() {
+	local limit=0 free=0
+	while [ -L "/proc/$pid/fd/$limit" ] || [ $((free += 1)) -le "$1" ]; do
+		limit=$((limit + 1))
+	done
+	prlimit --pid "$pid" --nofile="$limit:"
+}
+
+ticks() { cut -d' ' -f14,15 "/proc/$pid/stat"; }
+
+is_quiet() {
+	local was
+	was=$(ticks)
+	sleep 0.5
+	[ "$(ticks)" = "$was" ]
+}
+
+answers() { clients 'print(ask(b"GET /metrics HTTP/1.1\r\n\r\n")[:15].decode())'; }
+is_answered() { [ "$(answers)" = "HTTP/1.1 200 OK" ]; }
+
+: >"$work/jobs"
+metrics --every 1h --listen "127.0.0.1:$port" --jobs "file:$work/jobs"
+wait_until 60 is_answered
+files 5
+t_eq "with few files idle clients keep nobody waiting, and leave files for what is asked" "$(clients '
+idle = [connect() for _ in range(14)]
+time.sleep(1.1)    # else the page is the one before
+answer = ask(b"GET /metrics HTTP/1.1\r\n\r\n")
+print(answer[:15].decode(), b"kstall_job_source_up 1" in answer)
+')" "HTTP/1.1 200 OK True"
+
+files 0
+answers >"$work/answer" &
+client=$!
+t_ok "without any it does not spin" wait_until 30 is_quiet
+files 5
+wait $client
+t_eq "and answers when there are some" "$(cat "$work/answer")" "HTTP/1.1 200 OK"
