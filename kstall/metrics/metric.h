@@ -152,7 +152,7 @@ struct ks_group *ks_tally_group(struct ks_tally *t, size_t event, const char *de
 bool ks_tally_histogram(struct ks_tally *t, size_t event);
 
 /* series.c: who has a series, from process to process */
-void ks_series_load(struct ks_tally *t, const char *path);
+void ks_series_load(struct ks_tally *t, const char *path);	/* one that cannot be read ends the program */
 bool ks_series_save(struct ks_tally *t, const char *path);	/* if it has changed; false: errno says why not */
 
 /* file.c; ks_file_read() returns NULL if it cannot be read (errno says why), else text to be freed */

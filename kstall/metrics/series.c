@@ -3,6 +3,7 @@
  * Who has a series, in a file: the kernel counts on when kstall metrics is killed, so the next one must count the same
  * under the same names. A line is "series EVENT DEVICE CAUSE" or "histogram EVENT", between tabs.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ void ks_series_load(struct ks_tally *t, const char *path)
 {
 	char *text = ks_file_read(path), *at = text, *line;
 
+	if (!text && errno != ENOENT)
+		ks_die("%s is not read: %s", path, strerror(errno));
 	while ((line = strsep(&at, "\n")))
 		take_line(t, line);
 	free(text);

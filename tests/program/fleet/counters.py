@@ -215,6 +215,11 @@ def restarts(work):
     tap.result(first[0] == first[1], "of those that come together the first by name have series, however busy they are", first)
     write(work, {"rubbish": "series\nseries\tio_uring_block_rq\nhistogram\tnone\n\n\t\t\t\nhistogram\tio_uring_block_rq\n" * 2})
     tap.result(counters(run("--series", f"{work}/rubbish", passes[-1])).keys() == counters(run(passes[-1])).keys(), "a file of series that is spoilt does no harm", "")
+    # else series would be given anew, while the kernel counts on
+    os.mkdir(f"{work}/directory")
+    p = subprocess.run([program, "--series", f"{work}/directory", passes[-1]], capture_output=True, text=True)
+    tap.result((p.returncode, p.stdout, p.stderr) == (1, "", f"kstall: {work}/directory is not read: Is a directory\n"),
+               "it does not begin where it cannot read who has a series", f"{p.returncode} {p.stderr}")
 
 
 def names(work):
