@@ -10,7 +10,7 @@ plan 15
 
 export RUNTIME_DIRECTORY=$work/run
 mkdir "$work/dir"
-at_exit ends_metrics KILL
+at_exit clean_up
 port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 # clients PROGRAM: it has connect(), and ask(REQUEST), which returns the whole answer
