@@ -152,7 +152,8 @@ void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 	if (!r->count) {
 		fprintf(out, "No step has ended (steps by %s).\n", r->steps_by);
 	} else {
-		fprintf(out, "%s by %s%s: %s, on average %s", ks_count(steps, r->count, "step"), r->steps_by, r->inferred ? " (inferred)" : "", ks_time(time, r->duration),
+		fprintf(out, "%s by %s%s: %s, on average %s", ks_count(steps, r->count, "step"),
+			r->steps_by, r->inferred ? " (inferred)" : "", ks_time(time, r->duration),
 			ks_time(mean, r->duration / r->count));
 		if (r->exact < r->count)
 			fprintf(out, "; %llu inexact", (unsigned long long)(r->count - r->exact));

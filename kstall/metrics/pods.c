@@ -324,7 +324,8 @@ void ks_pods_read(struct ks_workloads *w, const char *namespaces)
 	char path[4096], *end;
 
 	k.claims = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/dra_manager_state"), CLAIMS);
-	k.checkpoint = read_state(w, ks_host_path(path, sizeof(path), "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint"), CHECKPOINT);
+	ks_host_path(path, sizeof(path), "/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint");
+	k.checkpoint = read_state(w, path, CHECKPOINT);
 	if (!k.checkpoint && !k.claims)
 		ks_workloads_fail(w, "%s: %s", path, strerror(ENOENT));
 	/* What the node has, and nobody holds. */
