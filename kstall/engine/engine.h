@@ -236,6 +236,7 @@ struct ks_engine {
 	void *priv;
 
 	u64 begin, now;
+	bool begun;
 	u64 events;
 	u64 lost;		/* events */
 	u64 lost_until;		/* a step that begins before this is not exact */
@@ -349,6 +350,9 @@ void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what
 
 /* Give out the steps of which nothing is missing any more. */
 void ks_steps_ready(struct ks_engine *e, struct ks_thread *t);
+
+/* @t is @from by another number: open steps go on with it. Both have been added up until now. */
+void ks_steps_take_over(struct ks_engine *e, struct ks_thread *t, struct ks_thread *from);
 
 /* The steps that are open are over. */
 void ks_steps_close(struct ks_engine *e, struct ks_thread *t, u64 end);

@@ -88,12 +88,27 @@ static void add_before(struct ks_step *s, const struct ks_thread *t)
 		ks_parts_add(&s->parts, unknown, t->ready - max_u64(born, s->begin), 1);
 }
 
+/* To the end of its thread's lists. */
+static void add_step(struct ks_engine *e, struct ks_step *s)
+{
+	struct ks_thread *t = s->owner;
+
+	if (!t->steps)
+		ks_list_insert(&e->with_steps, t, next_with, prev_with);
+	s->next = NULL;
+	s->prev = t->last_step;
+	*t->last_step = s;
+	t->last_step = &s->next;
+	open_step(e, t, s);
+	e->nr_steps++;
+}
+
 static struct ks_step *step_begin(struct ks_engine *e, struct ks_thread *t, const char *kind,
 				  const char *id, u64 begin)
 {
 	struct ks_step *s = ks_alloc(sizeof(*s));
 
-	if (++e->nr_steps > MAX_STEPS)
+	if (e->nr_steps >= MAX_STEPS)
 		ks_die("more than %d steps wait for their thread: the time of --every is too short",
 		       MAX_STEPS);
 	ks_fmt(s->id, sizeof(s->id), "%s", id);
@@ -107,14 +122,9 @@ static struct ks_step *step_begin(struct ks_engine *e, struct ks_thread *t, cons
 	s->tid = t->tid;
 	s->lost = begin < e->lost_until ? e->lost_there : 0;
 	add_before(s, t);
-	if (!t->steps)
-		ks_list_insert(&e->with_steps, t, next_with, prev_with);
-	s->prev = t->last_step;
-	*t->last_step = s;
-	t->last_step = &s->next;
+	add_step(e, s);
 	if (!t->to_begin)
 		t->to_begin = s;
-	open_step(e, t, s);
 	return s;
 }
 
@@ -288,6 +298,28 @@ void ks_steps_drop(struct ks_engine *e, struct ks_thread *t)
 	}
 	t->ended = NULL;
 	t->last_ended = &t->ended;
+}
+
+/* What has been added up stays; the rest is what @t does. */
+static void take_over(struct ks_engine *e, struct ks_step *s, struct ks_thread *t)
+{
+	take_sums(s, &s->owner->sums);
+	remove_step(e, s);
+	s->owner = t;
+	s->tid = t->tid;
+	add_step(e, s);
+	begin_sums(t, s);
+}
+
+void ks_steps_take_over(struct ks_engine *e, struct ks_thread *t, struct ks_thread *from)
+{
+	struct ks_step *next;
+
+	for (struct ks_step *s = from->open; s; s = next) {
+		next = s->next_open;
+		if (s->begun)
+			take_over(e, s, t);
+	}
 }
 
 void ks_steps_close(struct ks_engine *e, struct ks_thread *t, u64 end)

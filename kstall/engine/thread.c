@@ -485,6 +485,12 @@ void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 		ks_thread_join(e, t);
 }
 
+static void add_up(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	ks_thread_enter(e, t, ts, t->state);
+	ks_thread_fold(e, t, ts, true);
+}
+
 /* sched_process_exec: filename, pid, old_pid. The thread that calls exec becomes the leader. */
 void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 {
@@ -497,6 +503,9 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 			ks_thread_join(e, t);
 		t->syscall = old->syscall;
 		t->call_begin = old->call_begin;
+		add_up(e, old, ev->ts);
+		add_up(e, t, ev->ts);
+		ks_steps_take_over(e, t, old);
 		leave_for_good(e, old, ev->ts);
 	}
 	ks_call_forget(e, t->tgid);

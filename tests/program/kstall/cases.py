@@ -149,6 +149,7 @@ def random_events(n, threads):
             lambda: block(max(ts, 6000), tid, random.randrange(4000)),
             lambda: f"{ts} 0 {tid} 0 mm_migrate:mm_pin pid={tid} tgid={tid} comm=t dev= duration_ns={random.randrange(3000)} caller=c",
             lambda: f"{ts} 0 {tid} 0 sched:sched_process_exit pid={tid}",
+            lambda: f"{ts} 0 {tid} 0 sched:sched_process_exec filename=f pid={random.choice((100, tid))} old_pid={tid}",
             lambda: f"{ts} 0 {random.choice((100, tid))} 0 task:task_newtask pid={tid} comm=n clone_flags={random.choice((0, 0x10000))}",
         ))())
     return lines
