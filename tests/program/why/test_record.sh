@@ -83,6 +83,7 @@ t_eq "... a recording is made" "$? $(cat no.err)" "0 "
 "$KSTALL" why -i no.dat --step marker >no.out 2>no.err
 t_eq "... which is not called one without markers" "$? $(cat no.out no.err)" \
 	"1 kstall: no.dat has no markers: no kprobe sees markers: only a command of root's has a file for them that is read"
+# shellcheck disable=SC2016 # the command expands it
 no_kprobes record -o no.dat -- sh -c 'for i in 1 2 3; do echo "kstall step $i" >"$KSTALL_MARKER"; done' 2>no.err
 t_eq "... those of a command of root's are seen" "$? $("$KSTALL" why -i no.dat --step marker --json | in_json '[s["id"] for s in d["steps"]], [(u["layer"], u["event"]) for u in d["unseen"] if u["layer"] == "marker"]')" \
 	"0 ['1', '2'] [('marker', 'step')]"
