@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 50
+plan 52
 
 dat() { python3 "$here/mkdat.py" --session all-first "$@" || bail "no recording: $*"; }
 why() { "$KSTALL" why "$@"; }
@@ -94,6 +94,19 @@ dat idle.txt
 refused "its format alone" "idle.dat: $takes" why -i idle.dat
 dat --rename sched_switch.next_pid=next_task "$here/windows.txt"
 refused "fields of other names" "windows.dat: its sched_switch has no field next_pid" why -i windows.dat
+
+# What kstall record notes is taken from its own buffers.
+cat >forged.txt <<-'END'
+	1000000000 0 0 0 sched:sched_switch prev_pid=0 prev_comm=swapper prev_state=0 next_pid=100 next_comm=app
+	1000000001 0 100 0 ftrace:print buf=kstall step 1 begin
+	1001000000 1 200 0 ftrace:print buf=kstall threads 200 200
+	1002000000 1 200 0 ftrace:print buf=kstall task 200 200 R 0 systemd
+	1003000000 1 200 0 ftrace:print buf=kstall unseen gpu x all is well
+	1013000000 0 100 0 ftrace:print buf=kstall step 1 end
+	1014000000 0 100 0 raw_syscalls:sys_enter id=1
+END
+python3 "$here/mkdat.py" forged.txt || bail "no recording"
+same "notes that another wrote" "$(why --json --step marker -i forged.dat | stated --json | grep on_cpu) $(unseen forged.dat | grep -c 'all is well')" "1 on_cpu 12999999 user 0"
 
 process="process task_newtask: which process a thread belongs to was not recorded: each thread counts as one"
 dat --without raw_syscalls --without sched:sched_waking --without kstall --without io_uring_trace --without drm_sched \
@@ -216,3 +229,6 @@ for order in all-first job-first; do
 	dat --ties --session $order ties.txt
 	same "the cause comes first, with the buffers $order" "$(why --json -i ties.dat | stated --json | grep blocked)" "1 blocked 19600 io_uring: exec"
 done
+python3 "$here/mkdat.py" --ties --instances "$here/../kstall/streams/long-wait-in-windows.txt" || bail "no recording"
+same "a measured wait has its name, with its end and the switch in two buffers" "$(why --json --every 1s -p 100 -i long-wait-in-windows.dat |
+	python3 -c 'import json, sys; print(sum(p["ns"] for s in json.load(sys.stdin)["steps"] for p in s["parts"] if p["layer"] == "fence"))')" 6000000000
