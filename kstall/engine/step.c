@@ -378,7 +378,9 @@ void ks_steps_waiting(struct ks_engine *e, void (*fn)(void *priv, const struct k
 	for (struct ks_thread *t = e->with_steps; t; t = t->next_with) {
 		size_t nr = 0;
 
-		for (struct ks_step *s = t->ended; is_overdue(e, s) && still_there(t, s); s = s->next_ended)
+		if (!is_overdue(e, t->ended))
+			continue;
+		for (struct ks_step *s = t->ended; s && still_there(t, s); s = s->next_ended)
 			nr++;
 		if (nr)
 			fn(priv, t, nr);

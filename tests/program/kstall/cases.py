@@ -156,7 +156,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 15}")
+print(f"1..{len(CASES) + 16}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -215,4 +215,8 @@ result("... and nothing else", answer["cost"]["late"] == 0, answer)
 answer = run([TASK.replace("trainer", "sh"), out(2000).replace("prev_comm=t", "prev_comm=sh"), into(3000).replace("next_comm=t", "next_comm=trainer"),
               out(4000).replace("prev_comm=t", "prev_comm=trainer")], "all")
 result("a process is called as it was called at the end", [s["comm"] for s in answer["steps"]] == ["trainer"], answer)
+held = ["1000000000 0 100 0 raw_syscalls:sys_enter id=16", out(1100000000, 2)] + [enter(n * 10 ** 9, READ, 7) for n in range(2, 7)]
+answer = subprocess.run([ENGINE, "every=1s", "table", "live"], input="\n".join(held) + "\n", capture_output=True, text=True, check=True).stdout
+result("live: who is still in a wait, and how many windows have ended in it",
+       "\nstill waiting: t/100, in ioctl for 5.000 s; 5 of its steps have ended meanwhile\n" in answer, answer)
 sys.exit(failed > 0)
