@@ -5,17 +5,10 @@
 
 #define LOOK_EVERY (NSEC / 4)
 
-void ks_engine_init(struct ks_engine *e)
-{
-	e->begun = false;
-	e->begin = e->now = e->window = 0;
-}
-
 static void start(struct ks_engine *e, u64 ts)
 {
 	struct ks_thread *t;
 
-	e->begun = true;
 	e->begin = e->now = e->window = ts;
 	ks_for_each_thread(e, t) {
 		t->since = t->ready = ts;
@@ -27,11 +20,11 @@ void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev)
 {
 	u64 before = e->now;
 
-	if (!e->begun && ks_names_threads(ev)) {
+	if (!e->events && ks_names_threads(ev)) {
 		ev->type->fn(e, ev);
 		return;
 	}
-	if (!e->begun)
+	if (!e->events)
 		start(e, ev->ts);
 	e->events++;
 	/* A clock that went back (a CPU's, before it was corrected) must not make time negative. */

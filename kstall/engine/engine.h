@@ -236,7 +236,6 @@ struct ks_engine {
 	void *priv;
 
 	u64 begin, now;
-	bool begun;
 	u64 events;
 	u64 lost;		/* events */
 	u64 lost_until;		/* a step that begins before this is not exact */
@@ -278,7 +277,6 @@ struct ks_engine {
 	u64 *picked;		/* pieces of wakers, the last first */
 };
 
-void ks_engine_init(struct ks_engine *e);
 void ks_engine_feed(struct ks_engine *e, const struct ks_event *ev);
 
 /* @nr events are missing between @from and @to (0: not known how many, 1 is taken). */

@@ -199,11 +199,16 @@ static bool has_other_threads(const struct ks_engine *e, const struct ks_thread 
 	return false;
 }
 
-/* The number belongs to another thread from now on. */
-static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
+static void add_up(struct ks_engine *e, struct ks_thread *t, u64 ts)
 {
 	ks_thread_enter(e, t, ts, t->state);
 	ks_thread_fold(e, t, ts, true);
+}
+
+/* The number belongs to another thread from now on. */
+static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
+{
+	add_up(e, t, ts);
 	ks_steps_end(e, t, ts);
 	t->tgid = t->tid;
 	t->gone = t->in_job = t->user = t->guessed = t->recorded = t->named = false;
@@ -483,12 +488,6 @@ void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 	t->state = KS_CPU_WAIT;
 	if (parent->in_job)
 		ks_thread_join(e, t);
-}
-
-static void add_up(struct ks_engine *e, struct ks_thread *t, u64 ts)
-{
-	ks_thread_enter(e, t, ts, t->state);
-	ks_thread_fold(e, t, ts, true);
 }
 
 /* sched_process_exec: filename, pid, old_pid. The thread that calls exec becomes the leader. */
