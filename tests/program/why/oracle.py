@@ -103,10 +103,13 @@ class Oracle:
     def thread(self, pid):
         return self.threads.setdefault(pid, Thread(pid, self.begin))
 
+    def is_outside(self, pid):
+        return self.job is not None and pid not in self.job
+
     def is_anothers(self, pid):
         """Not of the job; or a number that a process keeps until its last thread has gone. After that it is somebody's whose coming was
         not recorded."""
-        if self.job is not None and pid not in self.job:
+        if self.is_outside(pid):
             return True
         thread = self.thread(pid)
         return thread.state == "absent" and not any(
@@ -126,7 +129,7 @@ class Oracle:
 
     def sched_waking(self, ns, _, args):
         thread = self.thread(number(args, "pid"))
-        if self.job is not None and thread.pid not in self.job:
+        if self.is_outside(thread.pid):
             return
         if thread.state in ("blocked", "unknown"):
             thread.enter(ns, "cpu_wait")
@@ -135,9 +138,9 @@ class Oracle:
 
     def task_newtask(self, ns, parent, args):
         pid, main = number(args, "pid"), not flags(args, "clone_flags") & CLONE_THREAD
+        if self.is_outside(parent):
+            return
         if self.job is not None:
-            if parent not in self.job:
-                return
             self.job.add(pid)
         self.thread(pid).process = pid if main else self.thread(parent).process
         self.thread(pid).is_born(ns, main)
@@ -157,7 +160,7 @@ class Oracle:
             return
         thread = self.thread(int(m[1]))
         thread.process = int(m[2])
-        if self.job is not None and thread.pid not in self.job:  # until now its events were taken for another's
+        if self.is_outside(thread.pid):  # until now its events were taken for another's
             self.job.add(thread.pid)
             thread.enter(ns, "unknown")
         if m[3] in "SDIT" and thread.state == "unknown":

@@ -174,11 +174,15 @@ at_exit rm -f /job
 chroot root /job &
 inside=$!
 at_exit kill $inside
-"$KSTALL" why -p $inside --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
-t_eq "a function of a container's file" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+# of_job OPTION…: its status, what it says, and whether all steps are those of step_b, of 50 ms
+of_job() {
+	local status=0
+	"$KSTALL" why "$@" --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err || status=$?
+	echo "$status $(sed -E 's/process [0-9]+/process N/g' inside.err) $([ $status != 0 ] || echo $(($(steps inside.json | cut -d' ' -f1) >= 50)))"
+}
+t_eq "a function of a container's file" "$(of_job -p $inside)" "0  1"
 cp caller /job # so that the wrong one has that function
-"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
-t_eq "... of a process called by its name" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
+t_eq "... of a process called by its name" "$(of_job --comm job)" "0  1"
 mkdir -p other
 cp caller other/job
 chroot other /job &
@@ -186,15 +190,12 @@ elsewhere=$!
 at_exit kill $elsewhere
 is_called_job() { [ "$(cat /proc/$elsewhere/comm)" = job ]; }
 wait_until 60 is_called_job || bail "there is no other job"
-"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s >inside.out 2>inside.err
-t_eq "... two containers' files" "$? $(cat inside.out) $(sed -E 's/process [0-9]+/process N/g' inside.err)" \
-	"1  kstall: /job is one file in the root of process N, and another in that of process N: trace them one by one (-p)"
+t_eq "... two containers' files" "$(of_job --comm job) $(<inside.json)" \
+	"1 kstall: /job is one file in the root of process N, and another in that of process N: trace them one by one (-p)  "
 rm root/job
-"$KSTALL" why --comm job --step uprobe:/job:step_b --time 3s --json >inside.json 2>inside.err
-t_eq "... of which one is gone" "$? $(cat inside.err) $(($(steps inside.json | cut -d' ' -f1) >= 50))" "0  1"
-"$KSTALL" why -p $inside --step uprobe:/job:step_b --time 3s >inside.out 2>inside.err
-t_eq "... and nothing else of that name is taken for it" "$? $(cat inside.out inside.err)" \
-	"1 kstall: /job: in the root of no process of the job: No such file or directory"
+t_eq "... of which one is gone" "$(of_job --comm job)" "0  1"
+t_eq "... and nothing else of that name is taken for it" "$(of_job -p $inside) $(<inside.json)" \
+	"1 kstall: /job: in the root of no process of the job: No such file or directory  "
 
 # --- a storm; a process that is killed gets no memory any more, of which the kernel warns where it makes a ring buffer ---
 
