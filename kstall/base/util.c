@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/util.h"
 
@@ -77,6 +79,27 @@ char *ks_printable(char *buf, size_t size, const char *s)
 	return buf;
 }
 
+static FILE *own_errors;
+
+FILE *ks_errors(void)
+{
+	return own_errors ? own_errors : stderr;
+}
+
+void ks_silence_libraries(void)
+{
+	int copy = own_errors ? -1 : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	int nowhere;
+
+	own_errors = copy < 0 ? own_errors : fdopen(copy, "w");
+	if (copy < 0 || !own_errors)
+		return;
+	setvbuf(own_errors, NULL, _IONBF, 0);
+	nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	dup2(nowhere, STDERR_FILENO);
+	close(nowhere);
+}
+
 /* A message may have a file's or a task's name in it. */
 static void say(const char *fmt, va_list ap)
 {
@@ -84,7 +107,7 @@ static void say(const char *fmt, va_list ap)
 
 	vsnprintf(text, sizeof(text), fmt, ap);
 	fflush(stdout);
-	fprintf(stderr, "kstall: %s\n", ks_printable(plain, sizeof(plain), text));
+	fprintf(ks_errors(), "kstall: %s\n", ks_printable(plain, sizeof(plain), text));
 }
 
 void ks_warn(const char *fmt, ...)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 typedef uint64_t u64;
 typedef int64_t s64;
@@ -28,6 +29,13 @@ char *ks_strdup(const char *s);
 /* "kstall: ..." on standard error. ks_die() exits with 1. */
 void ks_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ks_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/*
+ * libtracecmd, and the C library when it aborts, write to standard error, too. After ks_silence_libraries() only who writes to
+ * ks_errors() is seen.
+ */
+void ks_silence_libraries(void);
+FILE *ks_errors(void);
 
 /* Bounded printf that never runs over and always ends in NUL; returns @buf. */
 char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

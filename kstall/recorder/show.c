@@ -210,7 +210,7 @@ bool ks_lines_file(struct ks_lines *l, const char *file)
 		return false;
 	}
 	free(about);
-	tracecmd_set_loglevel(TEP_LOG_NONE);
+	ks_silence_libraries();
 	in = tracecmd_open(file, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!in)
 		ks_die("%s: not a copy of the recorder's, or damaged", file);

@@ -154,7 +154,7 @@ struct ks_file *ks_file_open(const char *name)
 
 	if (access(name, R_OK))
 		ks_die("%s: %s", name, strerror(errno));
-	tracecmd_set_loglevel(TEP_LOG_NONE);
+	ks_silence_libraries();
 	f->handle = tracecmd_open(name, TRACECMD_FL_LOAD_NO_PLUGINS);
 	if (!f->handle)
 		ks_die("%s: not a recording of trace-cmd, or damaged", name);
@@ -175,10 +175,10 @@ static void progress(struct ks_file *f, const struct ks_engine *e)
 {
 	u64 now = ks_mono_ns();
 
-	if (now - f->shown < NSEC || !isatty(STDERR_FILENO))
+	if (now - f->shown < NSEC || !isatty(fileno(ks_errors())))
 		return;
 	f->shown = now;
-	fprintf(stderr, "\r# reading: %.1f million events so far, %llu s ", e->events / 1e6,
+	fprintf(ks_errors(), "\r# reading: %.1f million events so far, %llu s ", e->events / 1e6,
 		(unsigned long long)((now - f->started) / NSEC));
 }
 
@@ -246,7 +246,7 @@ void ks_file_run(struct ks_file *f, struct ks_engine *e)
 			progress(f, e);
 	}
 	if (f->shown != f->started)
-		fputs("\r\033[K", stderr);
+		fputs("\r\033[K", ks_errors());
 	ks_engine_finish(e, 0);
 	check(f, e);
 	note_unseen(f, e, foreign);
