@@ -11,6 +11,7 @@
 #include "cmd/options.h"
 #include "cmd/recording.h"
 #include "cmd/report.h"
+#include "cmd/usual.h"
 #include "recorder/recorder.h"
 #include "trace/live.h"
 #include "trace/probe.h"
@@ -76,56 +77,35 @@ static void refresh(struct ks_report *r, struct ks_engine *e)
 	fflush(stdout);
 }
 
-/* With --snapshot N: of a step that is longer than N times the median of the last ones before it. */
-#define STEPS_BEFORE 5
-#define LAST_STEPS 101
+/* With --snapshot N */
 static struct {
 	struct ks_rec_config config;
-	u64 ns[LAST_STEPS];
-	size_t nr, times;
-} usual;
-
-static int shorter(const void *a, const void *b)
-{
-	const u64 *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
-static u64 median(void)
-{
-	size_t nr = min_u64(usual.nr, LAST_STEPS);
-	u64 sorted[LAST_STEPS];
-
-	memcpy(sorted, usual.ns, nr * sizeof(*sorted));
-	qsort(sorted, nr, sizeof(*sorted), shorter);
-	return sorted[nr / 2];
-}
+	struct ks_usual usual;
+	size_t times;
+} judge;
 
 static void judge_steps(size_t times)
 {
 	struct ks_armed armed;
 
-	usual.times = times;
-	ks_rec_configure(&usual.config, NULL);
-	ks_rec_require(&usual.config, &armed);
+	judge.times = times;
+	ks_rec_configure(&judge.config, NULL);
+	ks_rec_require(&judge.config, &armed);
 	ks_armed_free(&armed);
 }
 
 static int copy_rings(void *unused)
 {
 	(void)unused;
-	return !ks_rec_snapshot(&usual.config, "step", false, NULL);
+	return !ks_rec_snapshot(&judge.config, "step", false, NULL);
 }
 
 /* A full disk ends the copying process, and this one goes on. */
 static void judge_step(u64 ns)
 {
-	if (usual.nr >= STEPS_BEFORE && ns / usual.times > median() &&
-	    !ks_in_child(usual.config.dir, copy_rings, NULL))
+	if (ks_is_unusual(&judge.usual, ns, judge.times) && !ks_in_child(judge.config.dir, copy_rings, NULL))
 		ks_warn("a step took more than %zu times the median: copied what was before it to %s",
-			usual.times, usual.config.dir);
-	usual.ns[usual.nr++ % LAST_STEPS] = ns;
+			judge.times, judge.config.dir);
 }
 
 /* For a pipe: a line a step, when it is complete. */
@@ -135,7 +115,7 @@ static void stream_step(struct ks_engine *e, struct ks_step *s)
 
 	if (r->stream)
 		ks_print_line(stdout, s);
-	if (usual.times)
+	if (judge.times)
 		judge_step(s->end - s->begin);
 	ks_report_step(e, s);
 }
