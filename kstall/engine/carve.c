@@ -14,7 +14,6 @@ static size_t split(struct ks_thread *t, size_t i, u64 at)
 	memmove(s + 1, s, (t->nr - i) * sizeof(*s));
 	t->nr++;
 	s[0].end = s[1].begin = at;
-	s[1].first = 0;
 	if (s[0].done)
 		s[1].done = memcpy(ks_alloc(sizeof(*s[0].done)), s[0].done, sizeof(*s[0].done));
 	return i + 1;
@@ -25,28 +24,24 @@ static void label(struct ks_seg *s, struct ks_what what)
 	s->what.layer = what.layer;
 	s->what.phase = what.phase;
 	s->what.culprit = what.culprit;
-	s->first = 0;
 }
 
 /* Into the segments that exist; the one that goes on is not among them. */
 static void carve(struct ks_thread *t, u64 begin, u64 end, u32 states, struct ks_what what)
 {
-	size_t first = t->nr;
-
 	if (begin >= end)
 		return;
 	for (size_t i = t->nr; i-- > 0 && t->seg[i].end > begin;) {
 		struct ks_seg *s = &t->seg[i];
+		size_t at;
 
 		if (s->what.layer || s->begin >= end || !(states & (1 << s->what.state)))
 			continue;
 		if (s->end > end)
 			split(t, i, end);
-		first = t->seg[i].begin < begin ? split(t, i, begin) : i;
-		label(&t->seg[first], what);
+		at = t->seg[i].begin < begin ? split(t, i, begin) : i;
+		label(&t->seg[at], what);
 	}
-	if (first < t->nr)
-		t->seg[first].first = 1;
 }
 
 /* What has been added up already cannot be changed any more, be it printed or not. */

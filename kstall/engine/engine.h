@@ -74,7 +74,6 @@ struct ks_seg {
 	s16 syscall;		/* or KS_NO_CALL, KS_EXITING */
 	struct ks_call call;
 	u8 uninterruptible;
-	u8 first;		/* the first segment of a spell: it is counted */
 	u64 flow;		/* number of what it waited for */
 	struct ks_done *done;	/* what was done elsewhere before this sleep was ended */
 	struct ks_waker waker;
@@ -135,7 +134,6 @@ struct ks_thread {
 	struct ks_began span[KS_NR_SPANS];
 	u32 lock_flags;		/* of the lock that it waits for */
 	struct ks_what next_sleep;	/* its last event says what it is about to sleep for; layer KS_NONE: it does not */
-	bool first;
 	struct ks_culprit instead;	/* what runs instead */
 	u64 throttle_rq;
 	struct ks_thread *next_throttled, **prev_throttled;	/* suspended on the same queue */
@@ -150,6 +148,7 @@ struct ks_thread {
 	struct ks_step *open;			/* the last first */
 	size_t nr_running;			/* begun by the sums, not given out */
 	struct ks_parts sums;
+	struct ks_what last;			/* what has been added up last */
 	struct ks_thread *next_with, **prev_with;	/* threads that have steps */
 	struct ks_thread *next_main;		/* first threads of processes, for windows */
 	bool is_main;
@@ -342,9 +341,8 @@ void ks_steps_overdue(struct ks_engine *e);
 void ks_steps_lost(struct ks_engine *e, u64 from, u64 to, u64 nr);
 void ks_step_free(struct ks_step *s);
 
-/* [@begin, @end] of @t was @what, which has begun in it @count times. */
-void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin,
-		  u64 end, u64 count);
+/* [@begin, @end] of @t was @what. */
+void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin, u64 end);
 
 /* Give out the steps of which nothing is missing any more. */
 void ks_steps_ready(struct ks_engine *e, struct ks_thread *t);

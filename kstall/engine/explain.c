@@ -86,7 +86,7 @@ static void log_piece(struct ks_engine *e, struct ks_thread *t, const struct ks_
 
 static void add_up(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
-	ks_steps_add(e, t, &s->what, s->begin, s->end, s->first);
+	ks_steps_add(e, t, &s->what, s->begin, s->end);
 	if (e->segment)
 		e->segment(e, t, s);
 }
@@ -196,11 +196,12 @@ static void give_by_waker(struct ks_engine *e, struct ks_thread *t, const struct
 	struct ks_what rest = whole.what;
 
 	log_piece(e, t, &whole, s->waker);
-	if (!t->steps && !e->segment)
+	if (!t->steps && !e->segment) {
+		t->last = whole.what;
 		return;
+	}
 	if (!e->picked)
 		e->picked = ks_alloc(MAX_PICKED * sizeof(*e->picked));
-	path.part.first = true;
 	rest.via.call = name_of_call(s);
 	follow(&path, &s->waker, begin, end, &rest, 0);
 }
@@ -231,7 +232,6 @@ static void give_unrequested(struct ks_engine *e, struct ks_thread *t, const str
 		return;
 	}
 	rest = rest_of(s, begin, end);
-	rest.first = s->first && begin == s->begin;
 	give(e, t, &rest);
 }
 
@@ -258,7 +258,6 @@ static void give_by_request(struct ks_engine *e, struct ks_thread *t, const stru
 {
 	const struct ks_done *d = s->done;
 	u64 at = s->begin, unrequested = s->begin;
-	const struct ks_phase *before = NULL;
 	struct ks_seg part = *s;
 
 	part.what = (struct ks_what){ .state = KS_BLOCKED, .layer = d->layer, .culprit = d->culprit };
@@ -271,10 +270,8 @@ static void give_by_request(struct ks_engine *e, struct ks_thread *t, const stru
 			part.begin = at;
 			part.end = unrequested = until;
 			part.what.phase = p->name;
-			part.first = p != before;
 			give(e, t, &part);
 		}
-		before = p;
 		at = until;
 	}
 	give_unrequested(e, t, s, unrequested, s->end);

@@ -82,7 +82,7 @@ bool ks_same_name(const struct ks_what *a, const struct ks_what *b)
 	       !memcmp(&a->via, &b->via, sizeof(a->via));
 }
 
-static bool same(const struct ks_what *a, const struct ks_what *b)
+bool ks_same_part(const struct ks_what *a, const struct ks_what *b)
 {
 	return ks_same_name(a, b) && !memcmp(&a->culprit, &b->culprit, sizeof(a->culprit));
 }
@@ -110,7 +110,7 @@ static u32 hash_of(const struct ks_what *w)
 static struct ks_part *find_among_few(const struct ks_parts *p, const struct ks_what *what)
 {
 	for (size_t i = p->nr; i-- > 0;) {
-		if (same(&p->part[i].what, what))
+		if (ks_same_part(&p->part[i].what, what))
 			return &p->part[i];
 	}
 	return NULL;
@@ -121,7 +121,7 @@ static u16 *slot_of(const struct ks_parts *p, const struct ks_what *what)
 {
 	u32 i = hash_of(what) % SLOTS;
 
-	while (p->slot[i] && !same(&p->part[p->slot[i] - 1].what, what))
+	while (p->slot[i] && !ks_same_part(&p->part[p->slot[i] - 1].what, what))
 		i = (i + 1) % SLOTS;
 	return &p->slot[i];
 }

@@ -106,7 +106,7 @@ struct ks_what {
 struct ks_part {
 	struct ks_what what;
 	u64 ns;
-	u64 count;
+	u64 count;		/* how often it began: the thread's time before that was another part */
 };
 
 /*
@@ -132,6 +132,9 @@ void ks_parts_summary(const struct ks_parts *p, struct ks_parts *out);
 
 /* State, layer, phase and via: what has the same name. */
 bool ks_same_name(const struct ks_what *a, const struct ks_what *b);
+
+/* ... and the same culprit */
+bool ks_same_part(const struct ks_what *a, const struct ks_what *b);
 
 /* Without numbers of threads: what can be compared with another recording. */
 void ks_via_any(struct ks_what *what);

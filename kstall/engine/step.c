@@ -261,9 +261,10 @@ static void rebase(struct ks_thread *t)
 	ks_parts_free(&t->sums);
 }
 
-void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin,
-		  u64 end, u64 count)
+void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin, u64 end)
 {
+	u64 count = !ks_same_part(&t->last, what);
+
 	while (begin < end) {
 		u64 to = end;
 
@@ -280,6 +281,7 @@ void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what
 		begin = to;
 	}
 	reach(e, t, end);
+	t->last = *what;
 }
 
 void ks_steps_ready(struct ks_engine *e, struct ks_thread *t)

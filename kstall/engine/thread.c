@@ -117,7 +117,7 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 	if (!is_asked_for(e, t)) {
 		forget(t);
 		t->since = t->ready = end;
-		t->first = false;
+		t->last = (struct ks_what){ 0 };
 		return;
 	}
 	if (t->nr >= most_segs(e, t))
@@ -133,9 +133,7 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 	s->syscall = t->syscall;
 	s->call = t->call;
 	s->uninterruptible = t->uninterruptible;
-	s->first = t->first;
 	t->since = end;
-	t->first = false;
 	if (t->state == KS_BLOCKED)
 		t->slept = end;
 }
@@ -151,7 +149,6 @@ static void no_longer_suspended(struct ks_thread *t)
 void ks_thread_enter(struct ks_engine *e, struct ks_thread *t, u64 ts, enum ks_state state)
 {
 	push(e, t, ts);
-	t->first = t->first || t->state != state;
 	t->state = state;
 	if (state != KS_QUOTA)
 		no_longer_suspended(t);
@@ -524,7 +521,6 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 	t->syscall = KS_EXITING;
 	t->call = (struct ks_call){ 0 };
 	t->call_begin = ev->ts;
-	t->first = true;
 }
 
 /* sys_enter: id, args */
@@ -544,7 +540,6 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 	t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
-	t->first = true;
 }
 
 void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
@@ -561,7 +556,6 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 	ks_spans_forget(t);
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
-	t->first = true;
 }
 
 static void throttled(struct ks_engine *e, s32 tid, u64 rq)

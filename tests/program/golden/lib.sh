@@ -26,9 +26,6 @@ cd "$work" || exit
 # make_dat NAME…: NAME.dat, of NAME.txt
 make_dat() { printf '%s\0' "$@" | sed -z "s|.*|$here/&.txt|" | xargs -0 python3 "$here/mkdat.py" --session all-first || bail "no recordings: $*"; }
 
-# What a part's count counts is not defined, so no test holds the program to it.
-without_count() { sed -E 's/"count": [0-9]+, //'; }
-
 stated() { python3 "$here/stated.py" "$@"; }
 
 # golden DESC WANT command…: it succeeds, says nothing on standard error, and prints what is in WANT

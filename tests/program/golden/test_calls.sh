@@ -12,12 +12,12 @@ table=$here/../../../kstall/engine/ioctls.sh
 make_dat calls h200
 
 why() { "$KSTALL" why "$@"; }
-json() { why --json "$@" | without_count; }
+json() { why --json "$@"; }
 parts_of() { why --json -i "$1" >parts.json && stated --json <parts.json; }
 
 same "each call has its time, as stated" "$(parts_of calls.dat)" "$(stated "$here/calls.txt")"
 golden "... with its name and its file" why-calls.want why -i calls.dat --slowest 4
-same "the engine says the same of the text" "$("$ENGINE" marker <"$here/calls.txt" | without_count | sed 's/"name": "text"/"name": "calls.dat"/')" \
+same "the engine says the same of the text" "$("$ENGINE" marker <"$here/calls.txt" | sed 's/"name": "text"/"name": "calls.dat"/')" \
 	"$(json -i calls.dat)"
 same "three steps of an H200, as stated" "$(parts_of h200.dat)" "$(stated "$here/h200.txt")"
 # The README's first picture; "..." stands for lines left out.

@@ -11,7 +11,7 @@ make_dat layers bad windows units
 stated "$here/windows.txt" >windows.stated
 
 why() { "$KSTALL" why "$@"; }
-json() { why --json "$@" | without_count; }
+json() { why --json "$@"; }
 
 # parts_of DAT OPTION…: in the form in which stated has them
 parts_of() { why --json -i "$@" >parts.json && stated --json <parts.json; }
@@ -56,5 +56,5 @@ same "windows and the whole, as stated" "$(
 
 # --- another way in ---
 
-same "the engine says the same of the text" "$("$ENGINE" marker <"$here/layers.txt" | without_count | sed 's/"name": "text"/"name": "layers.dat"/')" \
+same "the engine says the same of the text" "$("$ENGINE" marker <"$here/layers.txt" | sed 's/"name": "text"/"name": "layers.dat"/')" \
 	"$(json -i layers.dat)"

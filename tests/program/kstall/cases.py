@@ -156,7 +156,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 16}")
+print(f"1..{len(CASES) + 20}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -196,6 +196,30 @@ answer = run(["1000 0 100 0 task:task_newtask pid=101 comm=loader clone_flags=0x
               mark(1000 * CALLS + 3000, "1 end"), enter(1000 * CALLS + 3001, READ), enter(1000 * CALLS + 3001, READ, 101)])
 result("a sleep that a thread ends after thousands of calls", answer["steps"] and parts(answer["steps"][0]) == {
     "futex ← loader/101: user": 600 * CALLS, "futex ← loader/101: kernel: read": 400 * CALLS, "user": 2000}, answer)
+calls = [TASK, mark(1000, "1 begin")]
+for i in range(5):
+    calls += sleep(READ, block(10000 * i + 18990, 100, 5000), begin=10000 * i + 12000, asleep=10000 * i + 12100, awake=10000 * i + 19000,
+                   state=2)[2:8]
+answer = run(calls + [mark(70000, "1 end"), enter(70100, 0)])
+result("a part's count is how often it began", answer["steps"] and {p["name"]: p["count"] for p in answer["steps"][0]["parts"]} == {
+    "disk: device": 5, "disk: sched": 5, "disk: tag": 5, "unexplained: read": 10, "kernel: read": 10, "user": 6, "cpu": 5}, answer)
+answer = run([TASK, enter(1100, READ), out(2000), wake(14000), into(14000), leave(14500), enter(30000, READ)], "every=4us")
+result("... or 1, if it went on from before the step", [[(p["name"], p["count"]) for p in s["parts"]] for s in answer["steps"][1:3]] ==
+       [[("unexplained: read", 1)]] * 2, answer)
+WAKES = 20000
+answer = run([TASK, "1000 0 100 0 task:task_newtask pid=101 comm=proxy clone_flags=0x10000", mark(1000, "1 begin"),
+              "1000 1 7 0 sched:sched_switch prev_pid=7 prev_comm=hog prev_state=0 next_pid=101 next_comm=proxy", enter(1000, 16, 101), enter(2000, 202)] +
+             [line for i in range(1, WAKES + 1) for line in (out(1000 * i + 1000), wake(1000 * i + 1600, by=101, flags=0), into(1000 * i + 1600))] +
+             [leave(1000 * WAKES + 2000), mark(1000 * WAKES + 2000, "1 end"), enter(1000 * WAKES + 2001, READ), leave(1000 * WAKES + 3000, 101)])
+result("a waker that stays in one call is named for each sleep that it ends", answer["steps"] and exact(answer["steps"]) and 600 * WAKES == sum(
+    p["ns"] for p in answer["steps"][0]["parts"] if "proxy/101" in p["name"] + p["culprit"]), answer)
+lengths = [random.choice((1000, 1100, 1200, 9000, 90000) if i < 3000 else (50000, 60000, 700000, 8000000)) for i in range(6000)]
+begins = [1000 + sum(lengths[:i]) for i in range(6000)]
+text = [line for i, b in enumerate(begins) for line in (mark(b, f"{i} begin"), mark(b + lengths[i], f"{i} end"))] + [enter(10 ** 12, READ)]
+last = [sorted(lengths[max(i - 101, 0):i]) for i in range(6000)]
+want = [str(i) for i in range(5, 6000) if lengths[i] // 10 > last[i][len(last[i]) // 2]]
+got = subprocess.run([ENGINE, "marker", "unusual=10"], input="\n".join([TASK] + text) + "\n", capture_output=True, text=True, check=False).stdout.split()
+result("a step is unusual by the median of the last 101", got == want and len(want) > 100, (got[:20], want[:20]))
 JOBS = 600000
 answer = run([TASK] + [line for i in range(JOBS) for line in (job_complete(2000 + 100 * i, i), fence_wait(2010 + 100 * i, i))] +
              [mark(100 * JOBS + 3000, "1 begin"), job_complete(100 * JOBS + 4000, 4711), fence_wait(100 * JOBS + 4010, 4711),
