@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# description: iommu_sync.bt and dma_setup.bt run unedited on this kernel's bpftrace and count exactly
+# description: iommu_sync.bt, dma_setup.bt and iommu_faults.bt run unedited on this kernel's bpftrace and count exactly
 # timeout: 400
 # once: on each kernel tools/start starts the tools
 # requires: bpftrace
 . ./lib.sh
-plan 15
+plan 20
 
 mode DMA
 load iommu_trace
@@ -41,6 +41,16 @@ mode DMA-FQ
 tool iommu_sync "single 4096 100"
 mode DMA
 t_eq "iommu_sync: lazily, unmaps that waited" "$(grep -oP "^@queue_entries\[$EDU, timeout\]: .*total( =)? \K\d+" "$work/iommu_sync")" 100
+
+tool iommu_faults "report 0x12345678 1" "report 0x1000 200 w"
+t_eq "iommu_faults: a line at once" "$(grep -oP "^[0-9:]{8} \K$EDU may not read.*" "$work/iommu_faults")" "$EDU may not read 0x12345678: not_said (0)"
+t_eq "iommu_faults: of a storm all are counted" "$(value iommu_faults "faults[$EDU, not_said, write]")" 200
+if [ "$DRIVER" = intel_iommu ]; then
+	tool iommu_faults "fault 0x0abcd000 1"
+	t_eq "iommu_faults: why" "$(grep -oP '^[0-9:]{8} \K.*' "$work/iommu_faults")" "$EDU may not read 0xabcd000: no_read_permission (6)"
+else
+	for i in "it ends" "why"; do t_skip "iommu_faults: $i" "this is not Intel's"; done
+fi
 
 mk_instance "kstall-$$"
 ev_enable iommu_trace/dma_map_done

@@ -5,7 +5,7 @@
 . ./lib.sh
 # shellcheck source=../../program/tools/lib.sh
 . ../../program/tools/lib.sh
-plan 16
+plan 23
 
 load mock_mm
 load mm_migrate_trace
@@ -39,6 +39,24 @@ tool notifier_slow
 list=$(grep -oP '\blist=\K\d+' "$work/notifier_slow") interval=$(grep -oP '\binterval=\K\d+' "$work/notifier_slow")
 t_eq "notifier_slow: histograms of each" "$(entries notifier_slow 'call_us[mock_mm_list_start, mock_mm]') $(entries notifier_slow 'call_us[mock_mm_invalidate, mock_mm]')" "$list $interval"
 t_range "notifier_slow: which is slow" "$(stat notifier_slow "owner_us[mock_mm_invalidate, trainer, $(pid_of notifier_slow 1), syscall]" average)" 2000 6000000
+
+# --- pins ---
+
+workload "$trainer reserve 20 pin 0 1 reserve 12 pin 1 1" "$loader map 20 unmap 0 pin 0 1"
+tool mm_pin
+one=$(pid_of mm_pin 1)
+t_eq "mm_pin: for which driver, how often" "$(stat mm_pin "pin_us[trainer, $one, mock_mm]" count)" 2
+t_eq "mm_pin: pages, of which none had to move" "$(value mm_pin "pages[trainer, $one, mock_mm]") $(value mm_pin "moved[trainer, $one, mock_mm]")" "32 0"
+t_eq "mm_pin: one that fails" "$(value mm_pin "failed[loader, $(pid_of mm_pin 2), mock_mm, 14]")" 1
+
+# --- pages that a driver moves ---
+
+workload "$trainer map 32 notify 0 list 2000 vma 0"
+tool mm_device
+one=$(pid_of mm_device 1)
+t_eq "mm_device: pages of each phase" \
+	"$(for phase in setup pages final; do value mm_device "pages[trainer, $one, mock_mm, $phase]"; done | xargs)" "32 32 32"
+t_range "mm_device: the first waits for notifiers" "$(value mm_device "notifier_us[trainer, $one, mock_mm, setup]")" 2000 60000000
 
 # --- huge pages ---
 

@@ -6,7 +6,7 @@
 . ../../modules/drm_sched/lib.sh
 # shellcheck source=lib.sh
 . ./lib.sh
-plan 21
+plan 26
 
 # One job at a time: a program of BPF that is interrupted is not interrupted by another; that one is skipped, and nobody counts it.
 load mock_gpu timeout_ms=2000 reset_ms=50 evict_ms=50 limit=1
@@ -47,6 +47,17 @@ workload "$trainer entity 2 2 entity 2 1 run 30000 fence dep 0 job 0 dep 1 run 1
 tool drm_deps
 pid=$(pid_of drm_deps 1)
 t_range "drm_deps: held by a job" "$(stat drm_deps "held_us[trainer, $pid, mock0, trainer, $pid, drm_sched, mock1]" total)" 30000 60000000
+
+# --- who waits for a fence, what a submission waits for ---
+
+workload "$trainer fence await 0 100" "$loader entity 2 1 run 100000 job 0 once wait 0 job 0 await 1 60000"
+tool fence_wait
+pid=$(pid_of fence_wait 2)
+t_eq "fence_wait: a program's own fence, and a job's" "$(entries fence_wait 'wait_us[mock_gpu, soft]') $(entries fence_wait 'wait_us[drm_sched, mock0]')" "1 2"
+t_range "fence_wait: who waited" "$(stat fence_wait "waiter_us[trainer, $(pid_of fence_wait 1), mock_gpu, soft]" total)" 50000 60000000
+t_range "fence_wait: asleep in a submission" "$(stat fence_wait "asleep_us[loader, $pid, mock0]" total)" 50000 60000000
+t_eq "fence_wait: all of it for a fence" "$(value fence_wait "fence_us[loader, $pid, mock0]") $(value fence_wait "lock_us[loader, $pid, mock0]")" \
+	"$(stat fence_wait "asleep_us[loader, $pid, mock0]" total) 0"
 
 # --- evictions, swapping ---
 
