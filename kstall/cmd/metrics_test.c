@@ -12,16 +12,18 @@
 
 static const char *dir;
 
-static char *read_file(const char *name)
+static char *read_file(const char *name, int *error)
 {
-	char path[512];
+	char path[512], *text;
 
-	return ks_file_read(ks_fmt(path, sizeof(path), "%s/%s", dir, name));
+	text = ks_file_read(ks_fmt(path, sizeof(path), "%s/%s", dir, name));
+	*error = text ? 0 : ks_read_error();
+	return text;
 }
 
-static char *log_hist(struct ks_xid_log *l, const struct ks_metric_event *e)
+static char *log_hist(struct ks_xid_log *l, const struct ks_metric_event *e, int *error)
 {
-	char *text = read_file("kernel.log"), *save = NULL;
+	char *text = read_file("kernel.log", error), *save = NULL;
 	struct ks_xid x;
 
 	/* Each event asks; the lines are counted once. */
@@ -33,21 +35,21 @@ static char *log_hist(struct ks_xid_log *l, const struct ks_metric_event *e)
 	return text ? ks_xid_log_hist(l, e) : NULL;
 }
 
-static char *hist(void *priv, const struct ks_metric_event *e)
+static char *hist(void *priv, const struct ks_metric_event *e, int *error)
 {
 	char name[192];
 
 	if (e->by_line)
-		return log_hist(priv, e);
-	return read_file(ks_fmt(name, sizeof(name), "%s.%s.hist", e->system, e->name));
+		return log_hist(priv, e, error);
+	return read_file(ks_fmt(name, sizeof(name), "%s.%s.hist", e->system, e->name), error);
 }
 
-static char *status(void *priv, const char *module)
+static char *status(void *priv, const char *module, int *error)
 {
 	char name[128];
 
 	(void)priv;
-	return read_file(ks_fmt(name, sizeof(name), "%s.status", module));
+	return read_file(ks_fmt(name, sizeof(name), "%s.status", module), error);
 }
 
 int main(int argc, char **argv)

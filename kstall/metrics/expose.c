@@ -83,6 +83,8 @@ static void modules(struct page *p, const struct ks_tally *t)
 	       "Events that are in no other metric, since the module was loaded.");
 	for (size_t i = 0; i < nr; i++) {
 		for (int w = 0; w < KS_NR_LOST && t->module[i].loaded; w++) {
+			if (w == KS_TABLE_FULL && t->module[i].part)
+				continue;
 			sample(p, "kstall_lost_events_total", "module", module[i], "reason",
 			       why[w], NULL);
 			number(p, t->module[i].lost[w]);

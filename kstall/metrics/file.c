@@ -35,6 +35,11 @@ char *ks_file_read(const char *path)
 	return NULL;
 }
 
+int ks_read_error(void)
+{
+	return errno == ENOENT || errno == ENODEV ? 0 : errno;
+}
+
 static bool put(const char *path, const char *text, size_t len)
 {
 	ssize_t n;

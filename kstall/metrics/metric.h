@@ -76,12 +76,13 @@ enum ks_lost { KS_MISSED, KS_RECURSED, KS_DROPPED, KS_EVICTED, KS_TABLE_FULL, KS
 
 struct ks_module_status {
 	bool loaded;
+	bool part;		/* a table of an event's could not be read: who was lost in them is not known */
 	char version[KS_LABEL];
 	u64 lost[KS_NR_LOST], suppressed;
 	const char *silent;	/* layers where, it says, nothing on this node goes; or NULL */
 };
 
-void ks_status_parse(const char *text, struct ks_module_status *st);
+void ks_status_parse(const char *text, struct ks_module_status *st);	/* adds to it */
 
 /* Is @layer among those where nothing goes? */
 bool ks_status_silent(const struct ks_module_status *st, const char *layer);
@@ -89,11 +90,11 @@ bool ks_status_silent(const struct ks_module_status *st, const char *layer);
 /* "armed", "idle", "waiting", "absent" or "failed"; NULL: it does not say. */
 const char *ks_status_event(const char *text, const char *event);
 
-/* Where it comes from; what is returned is free()d. NULL: there is none. */
+/* Where it comes from; what is returned is free()d. NULL: there is none or, if @error is set, it cannot be read. */
 struct ks_metric_source {
 	/* the hist file of @e, after setting the trigger if that is needed */
-	char *(*hist)(void *priv, const struct ks_metric_event *e);
-	char *(*status)(void *priv, const char *module);
+	char *(*hist)(void *priv, const struct ks_metric_event *e, int *error);
+	char *(*status)(void *priv, const char *module, int *error);
 	/* the name of a number in the field cause, NULL: it has none */
 	const char *(*cause)(void *priv, const struct ks_metric_event *e, u64 value);
 	bool tracing;		/* tracefs is there */
@@ -124,6 +125,7 @@ struct ks_group {
 
 struct ks_event_tally {
 	bool now, histogram;
+	bool unread;		/* in this pass: what is told of it is not known */
 	size_t groups;
 	u64 bucket[KS_NR_BOUNDS + 1], ns;
 	const char *state;
@@ -141,6 +143,8 @@ struct ks_tally {
 	const struct ks_metric_source *source;
 	bool changed;		/* somebody got a series since that was saved */
 	u64 passes;
+	size_t unread;		/* files that could not be read in this pass */
+	char why[256], said[256];	/* the first of them; what has been told of that */
 };
 
 void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s);
@@ -157,6 +161,7 @@ bool ks_series_save(struct ks_tally *t, const char *path);	/* if it has changed;
 
 /* file.c; ks_file_read() returns NULL if it cannot be read (errno says why), else text to be freed */
 char *ks_file_read(const char *path);
+int ks_read_error(void);	/* errno after that, or 0: the file is not there, or has gone */
 bool ks_file_replace(const char *path, const char *text, size_t len);	/* it has a '/' */
 
 /* workload.c: the jobs on this node */

@@ -32,8 +32,9 @@ struct machine {
 	struct tracefs_instance *instance;
 	struct tep_handle *tep;
 	size_t formats;		/* how many events it knows */
-	bool failed[KS_MAX_METRIC_EVENTS];	/* has been said */
+	int format_error[KS_MAX_METRIC_EVENTS];
 	int log;		/* /dev/kmsg, or -1 */
+	int xid_error;		/* why neither that nor the driver's events can be read */
 	struct ks_xid_log *xids;
 	bool told;		/* what was in the log when we began has been read */
 	struct tracefs_instance *xid_instance;
@@ -48,11 +49,12 @@ static char *file_of(struct machine *m, const struct ks_metric_event *e, const c
 							     e->system, e->name, name));
 }
 
-static char *read_of(struct machine *m, const struct ks_metric_event *e, const char *name)
+static char *read_of(struct machine *m, const struct ks_metric_event *e, const char *name, int *error)
 {
 	char *file = file_of(m, e, name);
 	char *text = file ? ks_file_read(file) : NULL;
 
+	*error = text ? 0 : ks_read_error();
 	tracefs_put_tracing_file(file);
 	return text;
 }
@@ -74,6 +76,7 @@ static bool hold_module(struct machine *m, const char *module)
 {
 	char trigger[192], *shown;
 	bool held = false;
+	int error;
 
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
 		const struct ks_metric_event *e = &ks_metric_events[i];
@@ -81,7 +84,7 @@ static bool hold_module(struct machine *m, const char *module)
 		if (!e->hold || strcmp(e->module, module))
 			continue;
 		ks_fmt(trigger, sizeof(trigger), "disable_event:%s:%s", e->system, e->name);
-		shown = read_of(m, e, "trigger");
+		shown = read_of(m, e, "trigger", &error);
 		held = shown && (strstr(shown, trigger) ||
 				 write_trigger(m, e, trigger, O_APPEND));
 		free(shown);
@@ -91,27 +94,31 @@ static bool hold_module(struct machine *m, const char *module)
 
 static bool set_trigger(struct machine *m, const struct ks_metric_event *e)
 {
-	bool *failed = &m->failed[e - ks_metric_events], good;
 	char trigger[320];
 
 	ks_hist_trigger(trigger, sizeof(trigger), e);
-	good = hold_module(m, e->module) && write_trigger(m, e, trigger, O_APPEND);
-	if (!good && !*failed)
-		ks_warn("%s is not counted: %s", e->name, strerror(errno));
-	*failed = !good;
-	return good;
+	return hold_module(m, e->module) && write_trigger(m, e, trigger, O_APPEND);
 }
 
-/* A trigger with other keys, of another version, would count on: it goes. */
-static bool is_set(struct machine *m, const struct ks_metric_event *e)
+/* A trigger with other keys, of another version, would count on: it goes. False: errno says why it cannot be. */
+static bool ask_for(struct machine *m, const struct ks_metric_event *e, const char *shown)
 {
-	char *shown = read_of(m, e, "trigger");
-	bool set = shown && ks_hist_is_set(shown, e);
-
-	if (shown && !set && strstr(shown, "hist:"))
+	if (ks_hist_is_set(shown, e))
+		return true;
+	if (strstr(shown, "hist:"))
 		write_trigger(m, e, "", O_TRUNC);
+	return set_trigger(m, e);
+}
+
+static char *kernel_hist(struct machine *m, const struct ks_metric_event *e, int *error)
+{
+	char *shown = read_of(m, e, "trigger", error);
+	bool counts = shown && ask_for(m, e, shown);
+
+	if (shown && !counts)
+		*error = ks_read_error();
 	free(shown);
-	return set;
+	return counts ? read_of(m, e, "hist", error) : NULL;
 }
 
 static bool has_xid_event(struct machine *m)
@@ -121,26 +128,38 @@ static bool has_xid_event(struct machine *m)
 
 static bool can_see_xids(struct machine *m)
 {
-	return !access(NVIDIA, F_OK) && (m->log >= 0 || (m->xid_instance && has_xid_event(m)));
+	return m->log >= 0 || (m->xid_pipe >= 0 && has_xid_event(m));
 }
 
-static char *hist(void *priv, const struct ks_metric_event *e)
+static char *xid_hist(struct machine *m, const struct ks_metric_event *e, int *error)
+{
+	if (access(NVIDIA, F_OK))
+		return NULL;
+	if (can_see_xids(m))
+		return ks_xid_log_hist(m->xids, e);
+	*error = m->xid_error;
+	return NULL;
+}
+
+static char *hist(void *priv, const struct ks_metric_event *e, int *error)
 {
 	struct machine *m = priv;
 
 	if (e->by_line)
-		return can_see_xids(m) ? ks_xid_log_hist(m->xids, e) : NULL;
-	if (!tracefs_event_file_exists(m->instance, e->system, e->name, "trigger"))
-		return NULL;
-	return is_set(m, e) || set_trigger(m, e) ? read_of(m, e, "hist") : NULL;
+		return xid_hist(m, e, error);
+	/* A number would have no name, and the series another. */
+	*error = m->format_error[e - ks_metric_events];
+	return *error ? NULL : kernel_hist(m, e, error);
 }
 
-static char *status(void *priv, const char *module)
+static char *status(void *priv, const char *module, int *error)
 {
-	char path[128];
+	char path[128], *text;
 
 	(void)priv;
-	return ks_file_read(ks_fmt(path, sizeof(path), DEBUGFS "/%s/status", module));
+	text = ks_file_read(ks_fmt(path, sizeof(path), DEBUGFS "/%s/status", module));
+	*error = text ? 0 : ks_read_error();
+	return text;
 }
 
 static const char *symbol(const struct tep_print_arg *arg, const char *field, u64 value)
@@ -175,24 +194,35 @@ static const char *cause(void *priv, const struct ks_metric_event *e, u64 value)
 	return NULL;
 }
 
+/* Not read: it is tried again with the next pass. */
+static bool learn_format(struct machine *m, size_t event)
+{
+	const struct ks_metric_event *e = &ks_metric_events[event];
+	char *text = read_of(m, e, "format", &m->format_error[event]);
+
+	if (text)
+		tep_parse_event(m->tep, text, strlen(text), e->system);
+	free(text);
+	return !m->format_error[event];
+}
+
 /* Modules come and go, and their formats with them. */
 static void learn_formats(struct machine *m)
 {
-	const char *systems[KS_MAX_MODULES + 1] = { NULL };
-	size_t nr = 0, found = 0;
+	size_t found = 0;
+	bool all = true;
 
-	for (size_t i = 0; i < ks_nr_metric_events; i++) {
-		const struct ks_metric_event *e = &ks_metric_events[i];
-
-		if (!nr || strcmp(systems[nr - 1], e->system))
-			systems[nr++] = e->system;
-		found += tracefs_event_file_exists(m->instance, e->system, e->name, "format");
-	}
+	for (size_t i = 0; i < ks_nr_metric_events; i++)
+		found += tracefs_event_file_exists(m->instance, ks_metric_events[i].system, ks_metric_events[i].name, "format");
 	if (found == m->formats)
 		return;
 	tep_free(m->tep);
-	m->tep = tracefs_local_events_system(NULL, systems);
-	m->formats = found;
+	m->tep = tep_alloc();
+	if (!m->tep)
+		ks_die("out of memory");
+	for (size_t i = 0; i < ks_nr_metric_events; i++)
+		all &= learn_format(m, i);
+	m->formats = all ? found : SIZE_MAX;
 }
 
 static bool have_instance(struct machine *m)
@@ -260,14 +290,31 @@ static void enable_xids(struct machine *m)
 	free(on);
 }
 
-/* An event in a small buffer, neither a trigger nor anything else that would keep the module or be left behind by it. */
+static bool make_xid_instance(struct machine *m)
+{
+	if (m->xid_instance)
+		return true;
+	m->xid_instance = tracefs_instance_create(XIDS);
+	if (m->xid_instance)
+		tracefs_instance_file_write(m->xid_instance, "buffer_size_kb", "16");
+	return m->xid_instance;
+}
+
+/*
+ * An event in a small buffer, neither a trigger nor anything else that would keep the module or be left behind by it; and the log.
+ * What could not be opened before may be now.
+ */
 static void open_xids(struct machine *m)
 {
-	m->xid_instance = tracefs_instance_create(XIDS);
-	if (!m->xid_instance)
+	if (m->log < 0)
+		m->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	m->xid_error = errno;
+	if (!m->s.tracing || m->xid_pipe >= 0)
 		return;
-	tracefs_instance_file_write(m->xid_instance, "buffer_size_kb", "16");
-	m->xid_pipe = tracefs_instance_file_open(m->xid_instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (make_xid_instance(m))
+		m->xid_pipe = tracefs_instance_file_open(m->xid_instance, "trace_pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (m->xid_pipe < 0)
+		m->xid_error = errno;
 }
 
 static void close_xids(struct machine *m)
@@ -311,15 +358,14 @@ static void read_log(struct machine *m, bool count)
 		if ((count ? ks_xid_log_line(m->xids, record, &x) : ks_xid_parse(&x, record)) && m->told)
 			tell_xid(&x);
 	}
-	m->told = true;
+	m->told |= m->log >= 0;
 }
 
 static void read_xids(struct machine *m)
 {
 	if (access(NVIDIA, F_OK))
 		return;
-	if (m->s.tracing && !m->xid_instance)
-		open_xids(m);
+	open_xids(m);
 	if (m->xid_instance && has_xid_event(m))
 		enable_xids(m);
 	read_pipe(m);
@@ -330,13 +376,18 @@ void ks_metric_refresh(struct ks_metric_source *s)
 {
 	struct machine *m = s->priv;
 	bool was = s->tracing;
+	int error;
 
 	s->tracing = have_instance(m);
+	error = errno;
 	read_xids(m);
 	if (s->tracing)
 		learn_formats(m);
-	if (was != s->tracing)
-		ks_warn(s->tracing ? "tracing is back" : "no tracing here");
+	if (was && !s->tracing)
+		ks_warn("no tracing here: %s", tracefs_tracing_dir() ? strerror(error) :
+			"tracefs is not mounted, or /proc/mounts cannot be read");
+	if (!was && s->tracing)
+		ks_warn("tracing is back");
 }
 
 struct ks_metric_source *ks_metric_open(void)
@@ -345,7 +396,7 @@ struct ks_metric_source *ks_metric_open(void)
 
 	m->s = (struct ks_metric_source){ hist, status, cause, true, m };
 	lock_out_others();
-	m->log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	m->log = -1;
 	m->xids = ks_xid_log_new();
 	m->xid_pipe = -1;
 	return &m->s;

@@ -77,7 +77,6 @@ void ks_status_parse(const char *text, struct ks_module_status *st)
 {
 	char line[512];
 
-	memset(st, 0, sizeof(*st));
 	while (text && *text) {
 		size_t len = strcspn(text, "\n");
 

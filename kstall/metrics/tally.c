@@ -162,18 +162,51 @@ static void clear(struct ks_tally *t)
 	}
 }
 
+static void not_read(struct ks_tally *t, const char *what, int error)
+{
+	if (!t->unread++)
+		ks_fmt(t->why, sizeof(t->why), "%s (%s)", what, strerror(error));
+}
+
+/* Once, and again when it is something else. */
+static void tell_unread(struct ks_tally *t)
+{
+	char now[320] = "";
+
+	if (t->unread == 1)
+		ks_fmt(now, sizeof(now), "%s", t->why);
+	else if (t->unread)
+		ks_fmt(now, sizeof(now), "%s and %zu more", t->why, t->unread - 1);
+	if (strcmp(now, t->said))
+		ks_warn("%s%s", *now ? "cannot be read: " : "all counters are read again", now);
+	ks_fmt(t->said, sizeof(t->said), "%s", now);
+}
+
+static char *hist_of(struct ks_tally *t, struct ks_metric_source *s, size_t event)
+{
+	const struct ks_metric_event *e = &ks_metric_events[event];
+	int error = 0;
+	char *text = s->tracing ? s->hist(s->priv, e, &error) : NULL;
+
+	t->event[event].unread = error;
+	if (error)
+		not_read(t, e->name, error);
+	return text;
+}
+
 /* Returns how many found no room in the kernel's tables. */
-static u64 count_events(struct ks_tally *t, struct ks_metric_source *s, const char *module)
+static u64 count_events(struct ks_tally *t, struct ks_metric_source *s, const char *module,
+			struct ks_module_status *st)
 {
 	u64 full = 0;
 
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
-		const struct ks_metric_event *e = &ks_metric_events[i];
 		char *text;
 
-		if (strcmp(e->module, module))
+		if (strcmp(ks_metric_events[i].module, module))
 			continue;
-		text = s->tracing ? s->hist(s->priv, e) : NULL;
+		text = hist_of(t, s, i);
+		st->part |= t->event[i].unread;
 		if (!text)
 			continue;
 		full += count_event(t, i, text);
@@ -187,6 +220,8 @@ static const char *state_of(const struct ks_event_tally *ev, const struct ks_met
 {
 	const char *state = ks_status_event(text, e->name);
 
+	if (ev->unread)
+		return "unreadable";
 	if (!state)
 		return ev->now ? "armed" : "not_loaded";
 	return !strcmp(state, "armed") && ks_status_silent(st, e->layer) ? "silent" : state;
@@ -196,9 +231,15 @@ static const char *state_of(const struct ks_event_tally *ev, const struct ks_met
 static void read_module(struct ks_tally *t, struct ks_metric_source *s, const char *module,
 			struct ks_module_status *st)
 {
-	u64 full = count_events(t, s, module);
-	char *text = s->status(s->priv, module);
+	char what[128], *text;
+	int error = 0;
+	u64 full;
 
+	memset(st, 0, sizeof(*st));
+	full = count_events(t, s, module, st);
+	text = s->status(s->priv, module, &error);
+	if (error)
+		not_read(t, ks_fmt(what, sizeof(what), "the status of %s", module), error);
 	ks_status_parse(text, st);
 	st->lost[KS_TABLE_FULL] = full;
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
@@ -210,11 +251,11 @@ static void read_module(struct ks_tally *t, struct ks_metric_source *s, const ch
 	free(text);
 }
 
-/* Of a layer's events: what all of them say, or "partly" if some are seen and some are not. */
+/* Of a layer's events: what all of them say, "partly" if some are seen and some are not, else that one cannot be read. */
 static const char *reach_of(const struct ks_tally *t, const char *layer)
 {
 	const char *state = NULL;
-	bool differ = false, seen = false;
+	bool differ = false, seen = false, unread = false;
 
 	for (size_t i = 0; i < ks_nr_metric_events; i++) {
 		const char *one = t->event[i].state;
@@ -223,9 +264,21 @@ static const char *reach_of(const struct ks_tally *t, const char *layer)
 			continue;
 		differ = differ || (state && strcmp(state, one));
 		seen = seen || !strcmp(one, "armed");
+		unread = unread || t->event[i].unread;
 		state = one;
 	}
-	return differ && seen ? "partly" : state;
+	if (differ && seen)
+		return "partly";
+	return unread ? "unreadable" : state;
+}
+
+/* A sum that lacks one of its events would fall. */
+static void leave_out_part_sums(struct ks_tally *t)
+{
+	for (size_t i = 0; i < ks_nr_metric_events; i++) {
+		if (t->event[i].unread)
+			rest_of(t, ks_metric_events[i].layer)->now = false;
+	}
 }
 
 void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s)
@@ -235,9 +288,12 @@ void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s)
 
 	t->source = s;
 	t->passes++;
+	t->unread = 0;
 	clear(t);
 	for (size_t i = 0; i < modules; i++)
 		read_module(t, s, module[i], &t->module[i]);
+	leave_out_part_sums(t);
+	tell_unread(t);
 	for (size_t i = 0; i < layers; i++)
 		t->reach[i] = s->tracing ? reach_of(t, layer[i]) : "no_tracing";
 }

@@ -124,6 +124,44 @@ def known(work):
     tap.result(more.endswith("# EOF\n") and "# TYPE kstall_events counter" in more and samples(more).keys() == got.keys(), "OpenMetrics has the same", "")
 
 
+def unreadable(work):
+    """What the kernel has, but cannot be read in the second of three passes: a directory, here"""
+    disk, aer, fatal, opcode = (next(e for e in EVENTS if e[1] == name) for name in ("io_uring_block_rq", "aer_correctable", "aer_uncorrectable", "io_uring_req_done"))
+    many = [(f"0000:{n:02x}:00.0", "x", 0, 2, 500) for n in range(20)]
+    whole = {"io_uring_trace.io_uring_block_rq.hist": hist(disk, [("nvme0n1", 1, 10, 3, 3001)], 7), "io_uring_trace.status": status("io_uring_trace"),
+             "io_uring_trace.io_uring_req_done.hist": hist(opcode, [("", 22, 10, 3, 3001)]),
+             "aer.aer_correctable.hist": hist(aer, many), "aer.aer_uncorrectable.hist": hist(fatal, many), "aer_trace.status": status("aer_trace")}
+
+    def tried(part, *names):
+        """What is said of it, the page of the pass that could not read @names, and that of the one after"""
+        passes = [f"{work}/{part}{i}" for i in range(3)]
+        for directory in passes:
+            write(directory, whole)
+        for name in names:
+            os.unlink(f"{passes[1]}/{name}")
+            os.mkdir(f"{passes[1]}/{name}")
+        said = [subprocess.run([program, *passes[:nr]], capture_output=True, text=True, check=True) for nr in (1, 2, 3)]
+        return said[2].stderr, *(counters(p.stdout) for p in said)
+
+    said, before, now, after = tried("disk", "io_uring_trace.io_uring_block_rq.hist")
+    want = "kstall: cannot be read: io_uring_block_rq (Is a directory)\nkstall: all counters are read again\n"
+    tap.result(said == want, "a counter that cannot be read is said, once, and that it is read again", said)
+    tap.result('kstall_reach{layer="disk",state="unreadable"}' in now and 'kstall_reach{layer="io_uring",state="armed"}' in now,
+               "its layer is unreadable, others are not", [k for k in now if "reach" in k])
+    gone = {k for k in before if "block_rq" in k or 'io_uring_trace",reason="table_full"' in k or 'layer="disk"' in k}
+    left = {k: v for k, v in before.items() if k not in gone}
+    tap.result({k: v for k, v in now.items() if 'layer="disk"' not in k} == left and after == before and gone,
+               "what it counts is left out, not told as less, and is the same afterwards", sorted(now.items() ^ left.items()))
+    said, before, now, after = tried("pcie", "aer.aer_correctable.hist", "aer.aer_uncorrectable.hist", "aer_trace.status")
+    tap.result(said.startswith("kstall: cannot be read: aer_") and "(Is a directory) and 2 more\n" in said and said.count("\n") == 2,
+               "several are one sentence", said)
+    tap.result('kstall_reach{layer="pcie",state="unreadable"}' in now, "unreadable is told rather than that a module is not loaded", [k for k in now if "reach" in k])
+    tap.result('event="other"' in str(before) and 'layer="pcie",event' not in str(now) and after == before, "a sum that lacks one is left out", sorted(now))
+    said, before, now, after = tried("status", "io_uring_trace.status")
+    tap.result("the status of io_uring_trace (Is a directory)" in said and 'kstall_reach{layer="disk",state="armed"}' in now and after == before,
+               "a status that cannot be read is said; the counters are told", said)
+
+
 def storm(work):
     rand = random.Random(3)
     passes = []
@@ -260,6 +298,7 @@ def jobs(work):
 
 with tempfile.TemporaryDirectory() as work:
     known(work)
+    unreadable(work)
     storm(work)
     damaged(work)
     restarts(work)

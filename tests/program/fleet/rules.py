@@ -151,7 +151,8 @@ def others():
     run("a node whose jobs are not known: an alert; one without a job: none",
         [(up + flat("kstall_job_source_up", {}, "1x60", "0x180"), [(FIRING, "28m", []), (FIRING, "40m", [firing("KstallJobsUnknown", "a")])]),
          (up + flat("kstall_job_source_up", {}, "1x240"), [(FIRING, "40m", [])])])
-    run("a layer whose hooks fail: an alert", [(up + flat("kstall_reach", {"layer": "pin", "state": "failed"}, "1x240"), [(FIRING, "20m", [firing("KstallLayerFailed", "a", layer="pin")])])])
+    for what, state in ("whose hooks fail", "failed"), ("that cannot be read", "unreadable"):
+        run(f"a layer {what}: an alert", [(up + flat("kstall_reach", {"layer": "pin", "state": state}, "1x240"), [(FIRING, "20m", [firing("KstallLayerFailed", "a", layer="pin")])])])
 
 
 def days():

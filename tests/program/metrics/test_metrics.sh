@@ -6,7 +6,7 @@
 # requires: python3 fio
 . ./lib.sh
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
-plan 32
+plan 35
 
 reads() { fio --name=job --ioengine=io_uring --direct=1 --filename=/dev/disk/by-id/virtio-scratch --size=4M --rw=randread --bs=4k --number_ios="$1" --iodepth=8 >"$work/fio" || bail "fio: $(tail -1 "$work/fio")"; }
 req_done() { sample "$1" 'event="io_uring_req_done"' 'cause="READ"'; }
@@ -41,6 +41,14 @@ t_eq "io_uring is seen" "$(sample kstall_reach 'layer="io_uring",state="armed"')
 t_eq "the IOMMU is silent, which is said" "$(sample kstall_reach 'layer="iommu",state="silent"')" 1
 t_eq "a module that is not loaded, too" "$(sample kstall_reach 'layer="ttm",state="not_loaded"')" 1
 t_range "300 series are the limit" "$(grep -vc '^#' "$page")" 20 300
+
+hist=$counting/events/io_uring_trace/io_uring_req_done/hist
+chmod 0 "$hist"
+t_ok "what cannot be read is no module that is not loaded" wait_until 60 has_sample kstall_reach 'layer="io_uring",state="unreadable"'
+t_eq "which is said" "$(grep -c 'cannot be read: io_uring_req_done (Permission denied)$' "$err")" 1
+chmod 640 "$hist"
+is_97() { [ "$(req_done kstall_events_total)" = 97 ]; }
+t_ok "nothing is lost when it can be read again" wait_until 60 is_97
 
 echo "slurm_job_id=17 nonsense" >"$work/jobs"
 next_pass
