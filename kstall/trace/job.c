@@ -12,14 +12,23 @@
 
 typedef void (*thread_fn)(void *priv, pid_t tid, pid_t tgid);
 
+/* A process that has gone meanwhile is not there; any other reason would make it one that is not traced. */
+static void check_gone(const char *path)
+{
+	if (errno != ENOENT && errno != ESRCH)
+		ks_die("%s: %s", path, strerror(errno));
+}
+
 static void threads_of(pid_t tgid, thread_fn fn, void *priv)
 {
 	struct dirent *entry;
 	char path[64];
 	DIR *dir = opendir(ks_fmt(path, sizeof(path), "/proc/%d/task", tgid));
 
-	if (!dir)
+	if (!dir) {
+		check_gone(path);
 		return;
+	}
 	while ((entry = readdir(dir))) {
 		if (isdigit((u8)entry->d_name[0]))
 			fn(priv, atoi(entry->d_name), tgid);
@@ -32,8 +41,10 @@ static bool has_comm(pid_t pid, const char *comm)
 	char path[64], name[64] = "";
 	FILE *f = fopen(ks_fmt(path, sizeof(path), "/proc/%d/comm", pid), "r");
 
-	if (!f)
+	if (!f) {
+		check_gone(path);
 		return false;
+	}
 	if (fgets(name, sizeof(name), f))
 		name[strcspn(name, "\n")] = '\0';
 	fclose(f);
@@ -45,12 +56,13 @@ static void by_comm(const char *comm, thread_fn fn, void *priv)
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 
-	while (dir && (entry = readdir(dir))) {
+	if (!dir)
+		ks_die("/proc: %s", strerror(errno));
+	while ((entry = readdir(dir))) {
 		if (isdigit((u8)entry->d_name[0]) && has_comm(atoi(entry->d_name), comm))
 			threads_of(atoi(entry->d_name), fn, priv);
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 }
 
 static thread_fn cgroup_fn;
@@ -65,10 +77,13 @@ static int procs_file(const char *path, const struct stat *st, int type, struct 
 	if (type != FTW_F || strcmp(path + ftw->base, "cgroup.procs"))
 		return 0;
 	f = fopen(path, "r");
-	while (f && fscanf(f, "%d", &pid) == 1)
+	if (!f) {
+		check_gone(path);
+		return 0;
+	}
+	while (fscanf(f, "%d", &pid) == 1)
 		threads_of(pid, cgroup_fn, cgroup_priv);
-	if (f)
-		fclose(f);
+	fclose(f);
 	return 0;
 }
 
@@ -78,8 +93,8 @@ static void by_cgroup(const char *path, thread_fn fn, void *priv)
 
 	cgroup_fn = fn;
 	cgroup_priv = priv;
-	if (nftw(path, procs_file, 16, FTW_PHYS) &&
-	    nftw(ks_fmt(full, sizeof(full), "/sys/fs/cgroup/%s", path), procs_file, 16, FTW_PHYS))
+	if (nftw(path, procs_file, 16, FTW_PHYS) && (errno != ENOENT ||
+	    nftw(ks_fmt(full, sizeof(full), "/sys/fs/cgroup/%s", path), procs_file, 16, FTW_PHYS)))
 		ks_die("%s: %s", path, strerror(errno));
 }
 

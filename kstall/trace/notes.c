@@ -65,12 +65,25 @@ static bool is_named(const struct ks_session *s, pid_t tid)
 	return s->nr_name && bsearch(&key, s->name, s->nr_name, sizeof(key), by_tid);
 }
 
+/* Who has gone has none. Of others it is said, once, that it is not known what they did before. */
+static void not_read(const char *path)
+{
+	static bool told;
+
+	if (errno == ENOENT || errno == ESRCH || told)
+		return;
+	ks_warn("%s: %s", path, strerror(errno));
+	told = true;
+}
+
 static bool read_proc(char *buf, size_t size, pid_t tid, pid_t tgid, const char *file)
 {
 	char path[64];
 	int fd = open(ks_fmt(path, sizeof(path), "/proc/%d/task/%d/%s", tgid, tid, file), O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
 
+	if (n < 0)
+		not_read(path);
 	if (fd >= 0)
 		close(fd);
 	buf[n > 0 ? n : 0] = '\0';
@@ -112,6 +125,8 @@ static void note_files(void *priv, pid_t tid, pid_t tgid)
 	if (tid != tgid)
 		return;
 	dir = opendir(ks_fmt(path, sizeof(path), "/proc/%d/fd", tgid));
+	if (!dir)
+		not_read(path);
 	while (dir && (entry = readdir(dir))) {
 		ssize_t n = readlink(ks_fmt(link, sizeof(link), "%s/%s", path, entry->d_name), to,
 				     sizeof(to) - 1);
@@ -132,9 +147,13 @@ static void note_disks(struct ks_session *s)
 	struct dirent *entry;
 	DIR *dir = opendir("/sys/block");
 
+	if (!dir)
+		not_read("/sys/block");
 	while (dir && (entry = readdir(dir))) {
 		FILE *f = fopen(ks_fmt(path, sizeof(path), "/sys/block/%s/dev", entry->d_name), "r");
 
+		if (!f)
+			not_read(path);
 		if (f && fscanf(f, "%31s", number) == 1)
 			ks_note(s, ks_fmt(text, sizeof(text), "kstall disk %s %.63s\n", number, entry->d_name));
 		if (f)

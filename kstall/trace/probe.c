@@ -176,6 +176,8 @@ static void find_binary(void *priv, pid_t tid, pid_t tgid)
 	fd = open_in_root_of(tgid, b->name);
 	if (fd < 0 || fstat(fd, &st)) {
 		b->error = errno;
+		if (fd >= 0)
+			close(fd);
 		return;
 	}
 	if (b->fd < 0) {

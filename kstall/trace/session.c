@@ -269,7 +269,10 @@ static void check(struct ks_session *s)
 	set_probes(s, "1");
 	ks_note(s, text);
 	write_null(text);
+	errno = 0;
 	all = tracefs_instance_file_read(s->buffer[KS_JOB], "trace", NULL);
+	if (!all && errno)
+		ks_die("no tracing here: trace: %s", strerror(errno));
 	for (char *line = all ? strtok_r(all, "\n", &save) : NULL; line;
 	     line = strtok_r(NULL, "\n", &save)) {
 		if (*line == '#' || !strstr(line, text))

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * LD_PRELOAD for kstall: what does not happen on a test's machine. KS_FAIL="NAME ERRNO": enabling the event
- * NAME, reading from or appending to the file NAME of tracefs, opening the file NAME, or the call NAME (pwrite)
+ * NAME, reading from or appending to the file NAME of tracefs, opening the file or directory NAME, or the call NAME (pwrite)
  * fails. KS_CPUS, KS_PAGES: so many CPUs are online, so many pages of memory there are. KS_LOG: a file that gets
  * a line "NAME" for each append. KS_FULL: a command that runs before a write to a full disk returns.
  * KS_TRACEFS: a directory that is tracefs.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -102,6 +103,13 @@ FILE *fopen(const char *path, const char *mode)
 	__typeof__(fopen) *real = dlsym(RTLD_NEXT, __func__);
 
 	return fails(path) ? NULL : real(path, mode);
+}
+
+DIR *opendir(const char *path)
+{
+	__typeof__(opendir) *real = dlsym(RTLD_NEXT, __func__);
+
+	return fails(path) ? NULL : real(path);
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)

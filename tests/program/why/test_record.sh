@@ -29,7 +29,7 @@ cat >steps.py <<-'END'
 	    marker.write(b"kstall step %d end" % i)
 END
 
-plan 39
+plan 42
 
 # --- many threads: one write, since each costs the kernel grace periods ---
 
@@ -56,6 +56,15 @@ wait $kstall
 t_eq "... and that is all" "$? $(cat threads.err)" "0 "
 KS_FAIL="set_event_pid 12" LD_PRELOAD=$fail "$KSTALL" record -o no.dat --time 1s -p $threads 2>no.err
 t_eq "... a write that fails is said" "$? $(cat no.err) $(ls no.dat* 2>/dev/null)" "1 kstall: set_event_pid: Cannot allocate memory "
+
+# --- what is there, and cannot be read, is not missing ---
+
+for file in "/proc/$threads/task" trace; do
+	KS_FAIL="$file 24" LD_PRELOAD=$fail "$KSTALL" record -o no.dat --time 1s -p $threads 2>no.err
+	t_eq "$file" "$? $(sed 's,no tracing here: ,,' no.err) $(ls no.dat* 2>/dev/null)" "1 kstall: $file: Too many open files "
+done
+KS_FAIL="/proc/$threads/fd 13" LD_PRELOAD=$fail "$KSTALL" record -o told.dat --time 1s -p $threads 2>no.err
+t_eq "/proc/$threads/fd: there is an answer, and what it lacks" "$? $(cat no.err)" "0 kstall: /proc/$threads/fd: Permission denied"
 
 # --- an event that cannot be enabled ---
 
