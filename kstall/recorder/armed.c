@@ -46,6 +46,8 @@ static bool read_word(char *buf, size_t size, const char *module, const char *fi
 	FILE *f = fopen(ks_fmt(path, sizeof(path), "/sys/module/%s/%s", module, file), "r");
 	bool good = f && fgets(buf, size, f);
 
+	if (!f && errno != ENOENT)
+		ks_die("%s: %s", path, strerror(errno));
 	if (f)
 		fclose(f);
 	buf[good ? strcspn(buf, "\n") : 0] = '\0';

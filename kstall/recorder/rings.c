@@ -197,8 +197,10 @@ void ks_kernel_log(const char *what, void (*fn)(void *priv, const char *line), v
 	char buf[8192], *text;
 	ssize_t n;
 
-	if (fd < 0)
+	if (fd < 0) {
+		ks_warn("what the kernel said is not known: /dev/kmsg: %s", strerror(errno));
 		return;
+	}
 	while ((n = read(fd, buf, sizeof(buf) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
 		buf[n > 0 ? n : 0] = '\0';
 		text = strchr(buf, ';');

@@ -9,9 +9,21 @@
 
 #include "recorder/recorder.h"
 
-static char *short_name(char *buf, size_t size, const char *ring)
+#define MAX_NAME 16	/* RESERVE_MEM_NAME_SIZE in the kernel's mm/memblock.c, with NUL */
+
+/* The kernel takes no longer one; what is left out is in the last four digits. */
+static void short_name(char buf[MAX_NAME], const char *ring)
 {
-	return ks_fmt(buf, size, "ks_%s", ring + strlen("kstall-"));
+	const char *name = ring + strlen("kstall-");
+	u16 sum = 0;
+
+	if (strlen(name) < MAX_NAME - strlen("ks_")) {
+		ks_fmt(buf, MAX_NAME, "ks_%s", name);
+		return;
+	}
+	for (const char *c = name; *c; c++)
+		sum = sum * 31 + *c;
+	ks_fmt(buf, MAX_NAME, "ks_%.8s%04x", name, sum);
 }
 
 static bool recorded(const struct ks_rec_config *c, struct ks_ring *ring, int *nr)
@@ -142,6 +154,7 @@ void ks_rec_print_events(const struct ks_rec_config *c)
 
 /* ---- setup-crash ---- */
 
+#define MAX_CMDLINE 65536	/* no architecture has a longer one */
 #define MAX_RESERVED 8	/* RESERVE_MEM_MAX_ENTRIES in the kernel's mm/memblock.c */
 
 static FILE *open_proc(const char *path)
@@ -156,11 +169,10 @@ static FILE *open_proc(const char *path)
 static char *read_cmdline(void)
 {
 	FILE *f = open_proc("/proc/cmdline");
-	char *text = NULL;
-	size_t size = 0;
+	char *text = ks_alloc(MAX_CMDLINE);
 
-	if (getdelim(&text, &size, '\0', f) < 0)
-		text = ks_strdup("");
+	if (!fgets(text, MAX_CMDLINE, f))
+		*text = '\0';
 	fclose(f);
 	return text;
 }
@@ -187,17 +199,31 @@ static void print_line(void *priv, const char *line)
 	printf("  the kernel says: %s\n", line);
 }
 
+/* Of "trace_instance=NAME^FLAGS@MEMORY ..." the memory's name is too long for the kernel. */
+static bool has_long_memory(const char *entry)
+{
+	size_t name = strcspn(entry, "@ \n");
+
+	return entry[name] == '@' && strcspn(entry + name + 1, ", \n") >= MAX_NAME;
+}
+
 /* What the ring's line of the command line has come to. */
 static int check_ring(const char *name, const char *cmdline, struct ks_rings *r)
 {
 	char entry[80];
+	const char *at;
 	bool kept = false;
 
 	for (int i = 0; i < r->nr; i++)
 		kept |= !strcmp(r->ring[i].name, name) && r->ring[i].kept;
 	ks_fmt(entry, sizeof(entry), "trace_instance=%s", name);
-	if (!strstr(cmdline, entry)) {
+	at = strstr(cmdline, entry);
+	if (!at) {
 		printf("%s: not on the command line of this boot\n", name);
+		return 1;
+	}
+	if (has_long_memory(at)) {
+		printf("%s: reserve_mem= takes a name of less than %d bytes, and its memory has a longer one\n", name, MAX_NAME);
 		return 1;
 	}
 	if (!kept) {
@@ -224,9 +250,9 @@ static u64 reserve_kib(const struct ks_rec_config *c)
 
 static void print_entry(const struct ks_rec_config *c, const char *name)
 {
-	char reserve[40];
+	char reserve[MAX_NAME];
 
-	short_name(reserve, sizeof(reserve), name);
+	short_name(reserve, name);
 	printf("reserve_mem=%lluM:4096:%s trace_instance=%s^traceoff@%s ",
 	       (unsigned long long)reserve_kib(c) / 1024, reserve, name, reserve);
 }

@@ -7,7 +7,7 @@
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 23
+plan 26
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -152,6 +152,19 @@ done
 same "... all that it takes are in place" "$(entries <got); $(setup "$line" | grep -E '^kstall-|^The kernel reserves')" \
 	"aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; The kernel reserves memory 8 times at most: there is none for kstall-slow, kstall-mm_migrate, of which a crash leaves nothing.
 $(printf 'kstall-%s: in place\n' aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched)"
+printf '%s\n' "dir $work/state" 'page_isolation:test_pages_isolated always' 'page_isolated:other always' >conf
+rm tracefs/events/{nvidia,nvswitch}/enable
+line=$(setup '' | grep '^reserve_mem=')
+memory() { grep -oP 'reserve_mem=[0-9]+M:4096:\K\S+' <<<"$line"; }
+same "... each with a name that the kernel takes, of less than 16 bytes, and its own" \
+	"$(memory | grep -c '^ks_page_iso') $(memory | sort -u | grep -cE '^.{4,15}$') $(grep -oP '@\K\S+' <<<"$line" | diff - <(memory))" "2 8 "
+mkdir -p tracefs/instances/kstall-page_isolation
+same "... one that has a longer one is not in place" \
+	"$(setup 'reserve_mem=1M:4096:ks_page_isolation trace_instance=kstall-page_isolation^traceoff@ks_page_isolation' | grep '^kstall-page_isolation')" \
+	"kstall-page_isolation: reserve_mem= takes a name of less than 16 bytes, and its memory has a longer one"
+same "... the kernel's log cannot be read: that is said" "$(KS_FAIL="/dev/kmsg 1" setup 'trace_instance=kstall-slow' | grep '^kstall-slow\|kmsg' | sort -u)" \
+	"kstall-slow: on the command line, but its memory was not reserved
+kstall: what the kernel said is not known: /dev/kmsg: Operation not permitted"
 same "... of what cannot be read nothing is said but that" "$(for file in /proc/kallsyms /proc/cmdline; do KS_FAIL="$file 13" recorder setup-crash 2>&1; done)" \
 	"kstall: /proc/kallsyms: Permission denied
 kstall: /proc/cmdline: Permission denied"
