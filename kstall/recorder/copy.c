@@ -110,12 +110,31 @@ static void check_owner(const char *dir, const struct stat *st)
 		ks_die("%s: others may write to it, who could put links in it (chmod go-w)", dir);
 }
 
+/* Who may change names in one above could put another directory in its place. Of /tmp (sticky) only owners may. */
+static void check_above(const char *dir)
+{
+	char path[PATH_MAX], *slash;
+	struct stat st;
+
+	if (!realpath(dir, path))
+		failed(dir);
+	while ((slash = strrchr(path, '/')) && path[1]) {
+		slash[slash == path] = '\0';
+		if (stat(path, &st))
+			failed(path);
+		if ((st.st_uid && st.st_uid != geteuid()) || (st.st_mode & 022 && !(st.st_mode & S_ISVTX)))
+			ks_die("%s: others may change names in %s, who could put another directory in its place", dir, path);
+	}
+}
+
 void ks_rec_check_dir(const char *dir)
 {
 	struct stat st;
 
-	if (!stat(dir, &st))
-		check_owner(dir, &st);
+	if (stat(dir, &st))
+		return;
+	check_owner(dir, &st);
+	check_above(dir);
 }
 
 FILE *ks_rec_fopen(const char *path, int flags)
@@ -140,6 +159,7 @@ static bool open_lock(const char *dir)
 	if (lock_fd < 0 || fstat(lock_fd, &st))
 		return false;
 	check_owner(dir, &st);
+	check_above(dir);
 	return true;
 }
 

@@ -7,7 +7,7 @@
 . ./lib.sh
 fail=$tests/program/why/fail.so
 [ -e "$fail" ] || skip_all "fail.so is not built here"
-plan 26
+plan 29
 
 # --- a tracefs, as far as the recorder reads it ---
 
@@ -117,6 +117,17 @@ same "... and one that anybody may write to" "$(tell "${all[@]}")" \
 	"$(printf "%s: kstall: $work/state: others may write to it, who could put links in it (chmod go-w) 1\n" "${all[@]}")"
 chmod 700 state
 ln -s "$work/mine" state/armed
+mkdir above
+for above in 777:0 755:65534; do
+	chmod "${above%:*}" above
+	chown "${above#*:}" above
+	mkdir above/state
+	echo "dir $work/above/state" >conf
+	same "... or in whose place others may put another (mode:owner $above)" "$(tell "${all[@]}")" \
+		"$(printf "%s: kstall: $work/above/state: others may change names in $work/above, who could put another directory in its place 1\n" "${all[@]}")"
+	rmdir above/state
+done
+echo "dir $work/state" >conf
 same "no link in it is followed: to be read" "$(tell snapshot)" "snapshot: kstall: $work/state/armed: Too many levels of symbolic links 1"
 mkdir state/.part.a.dat
 ln -s "$work/mine" state/.part.a.dat/new
@@ -157,12 +168,14 @@ rm tracefs/events/{nvidia,nvswitch}/enable
 line=$(setup '' | grep '^reserve_mem=')
 memory() { grep -oP 'reserve_mem=[0-9]+M:4096:\K\S+' <<<"$line"; }
 same "... each with a name that the kernel takes, of less than 16 bytes, and its own" \
-	"$(memory | grep -c '^ks_page_iso') $(memory | sort -u | grep -cE '^.{4,15}$') $(grep -oP '@\K\S+' <<<"$line" | diff - <(memory))" "2 8 "
+	"$(memory | grep -c '^ks_page_iso') $(memory | sort -u | grep -cE '^.{4,15}$')" "2 8"
+same "... by which each ring finds its own" "$(grep -oP '@\K\S+' <<<"$line")" "$(memory)"
 mkdir -p tracefs/instances/kstall-page_isolation
-same "... one that has a longer one is not in place" \
-	"$(setup 'reserve_mem=1M:4096:ks_page_isolation trace_instance=kstall-page_isolation^traceoff@ks_page_isolation' | grep '^kstall-page_isolation')" \
+line='reserve_mem=1M:4096:ks_page_isolation trace_instance=kstall-page_isolation^traceoff@ks_page_isolation'
+same "... one that has a longer one is not in place" "$(setup "$line" | grep '^kstall-page_isolation')" \
 	"kstall-page_isolation: reserve_mem= takes a name of less than 16 bytes, and its memory has a longer one"
-same "... the kernel's log cannot be read: that is said" "$(KS_FAIL="/dev/kmsg 1" setup 'trace_instance=kstall-slow' | grep '^kstall-slow\|kmsg' | sort -u)" \
+same "... the kernel's log cannot be read: that is said" \
+	"$(KS_FAIL="/dev/kmsg 1" setup 'trace_instance=kstall-slow' | grep '^kstall-slow\|kmsg' | sort -u)" \
 	"kstall-slow: on the command line, but its memory was not reserved
 kstall: what the kernel said is not known: /dev/kmsg: Operation not permitted"
 same "... of what cannot be read nothing is said but that" "$(for file in /proc/kallsyms /proc/cmdline; do KS_FAIL="$file 13" recorder setup-crash 2>&1; done)" \
