@@ -119,6 +119,8 @@ int ks_cmd_metrics(struct ks_options *o, char **args)
 		ks_usage("one is missing of --textfile DIR and --listen ADDRESS:PORT");
 	if (o->jobs && !ks_workloads_valid(o->jobs))
 		ks_usage("--jobs %s: not slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND", o->jobs);
+	if (o->jobs && ks_workloads_is_dir(o->jobs))
+		ks_usage("--jobs %s: it is a directory, not a file", o->jobs);
 	if (o->listen && !(server = ks_serve_open(o->listen, page, s)))
 		ks_usage("--listen %s: not ADDRESS:PORT, numbers, the port from 1 to 65535", o->listen);
 	catch_signals();

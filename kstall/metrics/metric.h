@@ -184,6 +184,7 @@ struct ks_workloads {
 
 /* @source: slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND; false: none of these. */
 bool ks_workloads_valid(const char *source);
+bool ks_workloads_is_dir(const char *source);	/* file: names a directory, which never answers */
 void ks_workloads_read(struct ks_workloads *w, const char *source);
 void ks_workloads_free(struct ks_workloads *w);
 

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -199,35 +200,40 @@ static void add_text(struct ks_workloads *w, char *text)
 		add_line(w, line);
 }
 
-/* Until end of file, @room bytes or @until; true at end of file. */
-static bool read_until(int fd, char *text, size_t room, u64 until)
+/* Until end of file, @room bytes or @until; 0 at end of file, ETIMEDOUT if it does not come, or why it cannot be read. */
+static int read_until(int fd, char *text, size_t room, u64 until)
 {
 	struct pollfd p = { fd, POLLIN };
-	u64 now;
 	size_t len = 0;
-	ssize_t n = 1;
+	ssize_t n;
+	u64 now;
 
-	while (n > 0 && len + 1 < room && (now = ks_mono_ns()) < until) {
-		n = -1;
-		if (poll(&p, 1, (until - now) / 1000000 + 1) > 0)
-			n = read(fd, text + len, room - len - 1);
-		len += n > 0 ? n : 0;
+	*text = '\0';
+	while (len + 1 < room && (now = ks_mono_ns()) < until) {
+		if (poll(&p, 1, (until - now) / 1000000 + 1) <= 0)
+			return ETIMEDOUT;
+		n = read(fd, text + len, room - len - 1);
+		if (n <= 0)
+			return n ? errno : 0;
+		len += n;
+		text[len] = '\0';
 	}
-	text[len] = '\0';
-	return n == 0;
+	return ETIMEDOUT;
 }
 
 static void from_file(struct ks_workloads *w, const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char text[16384];
+	int error;
 
 	if (fd < 0) {
 		ks_workloads_fail(w, "%s", strerror(errno));
 		return;
 	}
-	if (!read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE))
-		ks_workloads_fail(w, "it does not end, or has more than 16 KiB");
+	error = read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE);
+	if (error)
+		ks_workloads_fail(w, "%s", error == ETIMEDOUT ? "it does not end, or has more than 16 KiB" : strerror(error));
 	close(fd);
 	add_text(w, text);
 }
@@ -249,7 +255,7 @@ static bool ends_until(pid_t pid, u64 until)
 static int outcome(pid_t pid, int out, char *text, size_t room)
 {
 	u64 until = ks_mono_ns() + PATIENCE;
-	bool all = read_until(out, text, room, until) && ends_until(pid, until);
+	bool all = !read_until(out, text, room, until) && ends_until(pid, until);
 	int status = 0;
 
 	setpgid(pid, pid);
@@ -306,6 +312,14 @@ bool ks_workloads_valid(const char *source)
 	if (namespaces)
 		return !strchr(namespaces, '/');
 	return !strcmp(source, "slurm") || after(source, "file", NULL) || after(source, "command", NULL);
+}
+
+bool ks_workloads_is_dir(const char *source)
+{
+	const char *path = after(source, "file", NULL);
+	struct stat st;
+
+	return path && !stat(path, &st) && S_ISDIR(st.st_mode);
 }
 
 /* Once, and again when there is another reason. */

@@ -297,6 +297,9 @@ def by_file(work):
     is_job("the launcher writes a file", root, f"file:{root}/jobs", ["llama-70b"])
     os.unlink(f"{root}/jobs")
     is_job("a file that is not there: not known", root, f"file:{root}/jobs", [], False)
+    os.mkdir(f"{root}/jobs")
+    said = jobs(root, f"file:{root}/jobs")[1:3]
+    tap.result(said == (False, f"kstall: --jobs file:{root}/jobs: Is a directory\n"), "a directory where it was: not known, and why", said)
 
 
 # --- the straggler ---

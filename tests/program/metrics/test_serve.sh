@@ -6,7 +6,7 @@
 # requires: python3 nohup
 . ./lib.sh
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
-plan 15
+plan 16
 
 export RUNTIME_DIRECTORY=$work/run
 mkdir "$work/dir"
@@ -36,6 +36,9 @@ refused() {
 for address in 127.0.0.1:99999 127.0.0.1:0 127.0.0.1: 127.0.0.1 localhost:9878; do
 	t_ok "--listen $address is refused" refused $address
 done
+
+timeout 60 "$KSTALL" metrics --textfile "$work/dir" --jobs "file:$work/dir" 2>"$err"
+t_eq "--jobs with a directory for a file is refused" "$? $(head -1 "$err")" "2 kstall metrics: --jobs file:$work/dir: it is a directory, not a file (see kstall metrics --help)"
 
 umask 077
 metrics --textfile "$work/dir" --listen "127.0.0.1:$port"
