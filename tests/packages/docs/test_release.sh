@@ -5,7 +5,7 @@
 # tier1: 6.12
 . ../../lib.sh
 cd ../../..
-plan 4
+plan 5
 
 version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' dkms.conf)
 t_eq "the version of each module is that of dkms.conf" \
@@ -13,6 +13,7 @@ t_eq "the version of each module is that of dkms.conf" \
 t_eq "... and of each package" \
 	"$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog) $(sed -n 's/^\* .* - \([0-9.]*\)-[0-9]*$/\1/p' packaging/rpm/kstall.spec | head -n 1)" \
 	"$version $version"
+t_eq "... of the doctor" "$(tools/kstall-doctor --version)" "kstall-doctor $version"
 t_ok "CHANGELOG.md has it" grep -qx "## $version" CHANGELOG.md
 
 # named: what CONTRIBUTING.md has in backquotes and in commands, as far as it is a file or a target

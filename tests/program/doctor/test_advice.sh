@@ -6,7 +6,7 @@
 # tier1: 6.12
 . ../../lib.sh
 . lib.sh
-plan 34
+plan 37
 
 node=$(mktemp -d)
 at_exit rm -rf "$node"
@@ -71,7 +71,19 @@ exec 7<&-
 t_eq "... it runs" "$status $(cat "$report")" "0 "
 status "event one users=0 state=idle min_ns=0 suppressed=0"
 t_says "... it has left its lock" '^  warn  metrics: '
-rmdir "$counters"
+mv "$counters" "${counters}_xid"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "... and what takes Xids" '^  warn  metrics: kstall metrics was killed: Xids ' '^ +\$ rmdir /sys/kernel/tracing/instances/kstall_metrics_xid'
+rmdir "${counters}_xid"
+trigger=$node/sys/kernel/tracing/instances/kstall-trigger
+mkdir -p "$trigger" "$node/proc/7/fd"
+ln -s /sys/kernel/tracing/instances/kstall-trigger/trace_pipe "$node/proc/7/fd/3"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_eq "the recorder's watch runs" "$status $(cat "$report")" "0 "
+rm -r "$node/proc/7"
+status "event one users=0 state=idle min_ns=0 suppressed=0"
+t_says "... it was killed" '^  warn  recorder: kstall recorder watch was killed: ' '^ +\$ rmdir /sys/kernel/tracing/instances/kstall-trigger'
+rmdir "$trigger"
 
 # --- calls that have not left a hook ---
 
