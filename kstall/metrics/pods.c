@@ -19,7 +19,7 @@
 
 #include "metrics/metric.h"
 
-#define DEPTH 4			/* of cgroups down to the pods' */
+#define DEPTH 5			/* of cgroups down to the pods' */
 
 #define CHECKPOINT "\"PodDeviceEntries\":(null|\\[]|\\[\\{\"PodUID\":\"[^{]*\"ResourceName\":\"[^{]*\"DeviceIDs\":)"
 /* Up to 1.31 it has a version and, if there are any, entries. */
@@ -27,7 +27,7 @@
 	"^\\{\"version\":\"v1\",\"checksum\":"
 
 struct pod {
-	char uid[64], *cgroup;
+	char uid[KS_WORKLOAD], *cgroup;
 };
 
 struct kubelet {
@@ -157,13 +157,15 @@ static const struct list of_claims = { "\"PodUIDs\":", "\"ClaimUID\":", claim_na
 /* How many such devices @uid has in entries of @text; 1 of an entry that does not say. */
 static u64 count(const char *text, const struct list *l, const char *uid, const char *const words[])
 {
+	char quoted[KS_WORKLOAD + 2];
 	const char *end;
 	u64 nr = 0;
 
+	ks_fmt(quoted, sizeof(quoted), "\"%s\"", uid);
 	for (const char *at = text ? strstr(text, l->first) : NULL; at; at = strstr(end, l->first)) {
 		end = strstr(at + strlen(l->first), l->last);
 		end = end ? end : at + strlen(at);
-		if (memmem(at, end - at, uid, strlen(uid)) && l->names(at, end, words))
+		if (memmem(at, end - at, quoted, strlen(quoted)) && l->names(at, end, words))
 			nr += max_u64(l->devices(at, end), 1);
 	}
 	return nr;
@@ -174,24 +176,27 @@ static u64 devices_of(const struct kubelet *k, const char *uid, const char *cons
 	return count(k->checkpoint, &of_plugins, uid, words) + count(k->claims, &of_claims, uid, words);
 }
 
-/* What follows "pod" in a cgroup's name; NULL: it is no pod's. */
-static const char *uid_in(const char *dir)
+/* What follows "pod" in a cgroup's name; NULL: it is no pod's. Others than kubelet's may be called so, as podman. */
+static const char *uid_in(const char *dir, const char *path)
 {
 	const char *uid = strstr(dir, "-pod");
 
-	if (!uid && strncmp(dir, "pod", 3))
+	if ((!uid && strncmp(dir, "pod", 3)) || !strstr(path, "kubepods"))
 		return NULL;
-	uid = uid ? uid + 4 : dir + 3;
-	return strspn(uid, "0123456789abcdef") >= 8 ? uid : NULL;
+	return uid ? uid + 4 : dir + 3;
 }
 
-/* Once, also if it has a cgroup below each controller. systemd's slices have '_' for '-'. */
+/*
+ * Once, also if it has a cgroup below each controller. systemd's slices have '_' for '-'. A static pod has 32 digits, without '-',
+ * or whatever its manifest says.
+ */
 static void add_pod(struct kubelet *k, const char *name, const char *cgroup)
 {
+	const char *slice = strstr(name, ".slice");
 	struct pod p;
 
-	ks_fmt(p.uid, sizeof(p.uid), "%.*s", (int)strspn(name, "0123456789abcdef-_"), name);
-	for (char *c = p.uid; *c; c++)
+	ks_fmt(p.uid, sizeof(p.uid), "%.*s", (int)(slice ? slice - name : (long)strlen(name)), name);
+	for (char *c = p.uid; slice && *c; c++)
 		*c = *c == '_' ? '-' : *c;
 	for (size_t i = 0; i < k->nr; i++) {
 		if (!strcmp(k->pod[i].uid, p.uid))
@@ -209,17 +214,27 @@ static bool leads_to_pods(const char *dir)
 	       !strcmp(dir, "burstable") || !strcmp(dir, "besteffort");
 }
 
+/* Is it in a cgroup that has nothing but pods, and those of their classes? */
+static bool is_among_pods(const char *path)
+{
+	const char *name = strrchr(path, '/'), *above = memrchr(path, '/', name - path);
+
+	return memmem(above, name - above, "kubepods", strlen("kubepods"));
+}
+
 /* kubepods[.slice]/[kubepods-]burstable[.slice]/[kubepods-burstable-]pod<UID>[.slice], in v1 below each controller */
 static void find_pods(void *priv, const char *path, const char *name)
 {
 	struct kubelet *k = priv;
-	const char *uid = uid_in(name);
+	const char *uid = uid_in(name, path);
 
 	k->has_cgroups = k->has_cgroups || uid || strstr(name, "kubepods");
 	if (uid) {
 		add_pod(k, uid, path);
 		return;
 	}
+	if (is_among_pods(path) && !leads_to_pods(name))
+		ks_workloads_fail(k->w, "%s is no pod's cgroup as kubelet is known to name them", path);
 	if (++k->depth < DEPTH && (k->depth == 1 || leads_to_pods(name)))
 		ks_each_dir(k->w, path, find_pods, k);
 	k->depth--;
@@ -246,7 +261,7 @@ struct naming {
 static void take_name(void *priv, const char *path, const char *dir)
 {
 	struct naming *n = priv;
-	const char *uid = strrchr(dir, '_');
+	const char *pod = strchr(dir, '_'), *uid = pod ? strchr(pod + 1, '_') : NULL;
 	char name[512];
 	struct stat st;
 

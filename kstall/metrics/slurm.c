@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Slurm's jobs, by their cgroups. Those that hold them are called, with cgroup v2,
- *	system.slice/[NODE_]slurmstepd.scope/{job_17,s5K1KKYAYG5D00,system}/step_0/…
+ *	system.slice/[NODE_]slurmstepd.scope/{job_17,s5K1KKYAYG5D00,system}/step_0/…		or in the slice that CgroupSlice= names
  * (job_N up to 25.11 and with CgroupJobIdPaths=yes, the SLUID from 26.05 on) and, with v1,
  *	CONTROLLER/slurm[_NODE]/uid_1000/job_17/step_0/…
  */
@@ -11,6 +11,14 @@
 
 #define DEPTH 8			/* of cgroups that are looked through */
 
+/* A unit of systemd's may be called slurm_exporter.service, a slice slurm_jobs.slice. */
+static bool is_unit(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && (!strcmp(dot, ".service") || !strcmp(dot, ".slice") || !strcmp(dot, ".scope") || !strcmp(dot, ".mount"));
+}
+
 static bool holds_jobs(const char *name)
 {
 	static const char scope[] = "slurmstepd.scope";
@@ -18,7 +26,7 @@ static bool holds_jobs(const char *name)
 
 	if (len >= sizeof(scope) - 1 && !strcmp(name + at, scope))
 		return !at || name[at - 1] == '_';
-	return !strcmp(name, "slurm") || !strncmp(name, "slurm_", 6);
+	return !strcmp(name, "slurm") || (!strncmp(name, "slurm_", 6) && !is_unit(name));
 }
 
 /* s and 13 digits of Crockford's base 32, as print_sluid() writes it; a job has the same on all its nodes. */

@@ -17,25 +17,52 @@
 
 #define PATIENCE (5 * NSEC)	/* with a command */
 
+/* What Kubernetes adds at random. */
+static bool is_random(const char *word)
+{
+	return strlen(word) == 5 && strspn(word, "bcdfghjklmnpqrstvwxz2456789") == 5;
+}
+
+/* Up to 99999, as Kubernetes counts: a date and a number with zeros in front are of the job's name. */
+static bool is_index(const char *word)
+{
+	size_t len = strlen(word);
+
+	return len && len <= 5 && strspn(word, "0123456789") == len && (*word != '0' || len == 1);
+}
+
+/* In PyTorchJobs, TFJobs and MPIJobs; they train as the workers do, or have no device. */
+static bool is_trainer(const char *word)
+{
+	static const char *const roles[] = { "master", "worker", "chief", "launcher" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(roles); i++) {
+		if (!strcmp(word, roles[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool drop_last(char *name, bool (*is)(const char *word))
+{
+	char *dash = strrchr(name, '-');
+
+	if (!dash || !is(dash + 1))
+		return false;
+	*dash = '\0';
+	return true;
+}
+
 /*
- * A pod's name without what its replicas differ in: an index, what Kubernetes adds at random, and the role in a PyTorchJob, whose
- * master trains as the workers do.
+ * A pod's name without what its replicas differ in: NAME[-ROLE][-INDEX[-INDEX]][-RANDOM]. Two indices have a JobSet (the job's,
+ * the pod's) and a LeaderWorkerSet.
  */
 static void without_replica(char *name)
 {
-	char *dash;
-
-	while ((dash = strrchr(name, '-'))) {
-		bool index = dash[1] && strspn(dash + 1, "0123456789") == strlen(dash + 1);
-		bool random = strlen(dash + 1) == 5 &&
-			      strspn(dash + 1, "bcdfghjklmnpqrstvwxz2456789") == 5;
-
-		if (!index && !random)
-			break;
-		*dash = '\0';
-	}
-	if (dash && (!strcmp(dash, "-master") || !strcmp(dash, "-worker")))
-		*dash = '\0';
+	drop_last(name, is_random);
+	if (drop_last(name, is_index))
+		drop_last(name, is_index);
+	drop_last(name, is_trainer);
 }
 
 /* Nodes with the same workload are compared; who does not say it is known by the rest. */

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-layouts.py METRICS_TEST: whose job a node runs, by directory trees as Slurm, systemd, kubelet and containerd make them, and who is
+layouts.py METRICS_TEST: whose job a node runs, by directory trees as Slurm, systemd, kubelet and container runtimes make them, and who is
 the straggler of fleets of such nodes, by `promtool test rules`. Prints TAP.
 """
 
 import base64
+import hashlib
 import json
 import os
 import re
@@ -69,10 +70,10 @@ def put(root, path, text):
 
 # --- Slurm ---
 
-def slurm_v2(root, *names, scope="slurmstepd.scope"):
-    """cgroup/v2 since 22.05; 26.05 names jobs by SLUID"""
+def slurm_v2(root, *names, scope="slurmstepd.scope", above="system.slice"):
+    """cgroup/v2 since 22.05; 26.05 names jobs by SLUID. @above: CgroupSlice"""
     held = [f"{name}/{step}" for name in names for step in STEPS]
-    return make(root, [f"{CGROUPS}/{p}" for p in SYSTEMD + [f"system.slice/{scope}/{h}" for h in ["system", *held]]])
+    return make(root, [f"{CGROUPS}/{p}" for p in SYSTEMD + [f"{above}/{scope}/{h}" for h in ["system", *held]]])
 
 
 def slurm_v1(root, *names, top="slurm"):
@@ -82,7 +83,17 @@ def slurm_v1(root, *names, top="slurm"):
 
 
 def slurm(work):
-    is_job("Slurm 23.11", slurm_v2(f"{work}/a", "job_1734", "job_903"), "slurm", ["slurm/1734", "slurm/903"])
+    for version in "23.11", "24.05", "24.11", "25.05", "25.11":
+        is_job(f"Slurm {version}", slurm_v2(f"{work}/{version}", "job_1734", "job_903"), "slurm", ["slurm/1734", "slurm/903"])
+    for above in "slurm.slice", "slurm_jobs.slice", "hpc.slice/hpc-slurm.slice", "kubepods.slice/kubepods-pod5_6.slice/cri-containerd-12.scope/system.slice":
+        is_job(f"Slurm 26.05 in {above}", slurm_v2(f"{work}/{above}", "s5K1KKYAYG5D00", above=above), "slurm", ["slurm/s5K1KKYAYG5D00"])
+    exporter = make(f"{work}/exporter", [f"{CGROUPS}/{p}" for p in SYSTEMD + ["system.slice/slurm_exporter.service"]])
+    is_job("an exporter of Slurm's is no cgroup of jobs: not understood", exporter, "slurm", [], False)
+    make(exporter, [f"{CGROUPS}/system.slice/slurm_exporter.service/scrape"])
+    is_job("... nor does it keep jobs from being understood", slurm_v2(exporter, "job_1734"), "slurm", ["slurm/1734"])
+    hybrid = slurm_v1(f"{work}/hybrid", "job_1734")
+    make(hybrid, [f"{CGROUPS}/unified/{p}" for p in SYSTEMD])
+    is_job("Slurm 23.11, cgroup v1 with v2 beside it", hybrid, "slurm", ["slurm/1734"])
     is_job("Slurm 23.11, cgroup v1", slurm_v1(f"{work}/b", "job_1734"), "slurm", ["slurm/1734"])
     is_job("Slurm 23.11, several slurmd on a node", slurm_v2(f"{work}/c", "job_1734", scope="node17_slurmstepd.scope"), "slurm", ["slurm/1734"])
     is_job("Slurm 23.11, several slurmd on a node, cgroup v1", slurm_v1(f"{work}/d", "job_1734", top="slurm_node17"), "slurm", ["slurm/1734"])
@@ -130,11 +141,12 @@ DAEMONS = ["gpu-operator/nvidia-driver-daemonset", "gpu-operator/nvidia-containe
 
 
 class Node:
-    """What kubelet and containerd have made on a node"""
+    """What kubelet and a container runtime have made on a node"""
 
-    def __init__(self, root, number=0, driver="systemd", v1=False):
+    def __init__(self, root, number=0, driver="systemd", v1=False, hybrid=False, runtime="cri-containerd"):
         self.root, self.number, self.driver, self.entries, self.claims, self.pods = root, number, driver, [], [], 0
-        self.cgroups = [f"{CGROUPS}/{c}" for c in ("cpuset", "memory", "systemd")] if v1 else [CGROUPS]
+        self.runtime = runtime
+        self.cgroups = [f"{CGROUPS}/{c}" for c in ("cpuset", "memory", "systemd") + ("unified",) * hybrid] if v1 or hybrid else [CGROUPS]
         for cgroups in self.cgroups:
             make(root, [f"{cgroups}/{p}" for p in SYSTEMD] + [f"{cgroups}/system.slice/{s}.service" for s in ("kubelet", "containerd")])
         for name in DAEMONS:
@@ -146,10 +158,10 @@ class Node:
         self.pods += 1
         return "".join("bcdfghjklmnpqrstvwxz2456789"[(self.pods * 7 + self.number * 3 + i * 11) % 27] for i in range(5))
 
-    def pod(self, name, *devices, qos="", runs=True, claim=None, number=2, began=None):
-        """@number: of devices by each plugin, or by the claim; @began: in seconds, else now"""
+    def pod(self, name, *devices, qos="", runs=True, claim=None, number=2, began=None, uid=None):
+        """@number: of devices by each plugin, or by the claim; @began: in seconds, else now; @uid: of a static pod"""
         namespace, name = name.split("/")
-        uid = str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{self.number} {namespace} {name} {runs}"))
+        uid = uid or str(uuid.uuid5(uuid.NAMESPACE_DNS, f"{self.number} {namespace} {name} {runs}"))
         logs = f"var/log/pods/{namespace}_{name}_{uid}"
         make(self.root, [f"{logs}/main"])
         os.utime(f"{self.root}/{logs}", (began, began) if began else None)
@@ -166,13 +178,13 @@ class Node:
         return f"{self.root}/{logs}", f"{self.root}/{self.cgroups[0]}/{self.slice(uid, qos)}"
 
     def slice(self, uid, qos):
-        container = uid.replace("-", "") * 2
+        container = hashlib.sha256(uid.encode()).hexdigest()
         if self.driver == "cgroupfs":
             return f"kubepods/{qos + '/' if qos else ''}pod{uid}/{container}"
         # kind has kubelet.slice/kubelet-kubepods.slice
         above, top = ("kubelet.slice/", "kubelet-kubepods") if self.driver == "kind" else ("", "kubepods")
         of_qos = f"{top}-{qos}" if qos else top
-        return f"{above}{top}.slice/" + (f"{of_qos}.slice/" if qos else "") + f"{of_qos}-pod{uid.replace('-', '_')}.slice/cri-containerd-{container}.scope"
+        return f"{above}{top}.slice/" + (f"{of_qos}.slice/" if qos else "") + f"{of_qos}-pod{uid.replace('-', '_')}.slice/{self.runtime}-{container}.scope"
 
     def write(self):
         put(self.root, CHECKPOINT, compact(
@@ -212,6 +224,66 @@ def kubernetes(work):
     node = Node(f"{work}/g")
     os.rename(f"{node.root}/{CGROUPS}/kubepods.slice", f"{node.root}/hidden")
     is_job("cgroups that are not the node's: not understood", node.root, "kubernetes", [], False)
+
+
+def pods(work, names, want, what):
+    """@names: pods with a GPU each; @want: their workloads"""
+    node = Node(work)
+    for name in names:
+        node.pod(f"ml/{name}", GPU)
+    is_job(what, node.root, "kubernetes", [f"ml/{w}" for w in want])
+
+
+def names(work):
+    """What controllers call the pods of one job"""
+    for n, (names_of, want, what) in enumerate((
+            (["llama-workers-0-0-x7k2p", "llama-workers-0-1-b4cdf", "llama-workers-1-0-zz9s2"], ["llama-workers"] * 3, "JobSet"),
+            (["llama-node-0-0-x7k2p", "llama-node-0-11-b4cdf"], ["llama-node"] * 2, "Kubeflow's TrainJob"),
+            (["pi-launcher-x7k2p", "pi-worker-0", "pi-worker-12"], ["pi"] * 3, "MPIJob, whose launcher works, too"),
+            (["llama-master-0", "llama-worker-0", "llama-worker-31"], ["llama"] * 3, "PyTorchJob"),
+            (["bert-chief-0", "bert-worker-3"], ["bert"] * 2, "TFJob"),
+            (["lws-0", "lws-0-1", "lws-0-7"], ["lws"] * 3, "LeaderWorkerSet"),
+            (["train-1-worker-0", "train-2-worker-0"], ["train-1", "train-2"], "two jobs that differ in a number"),
+            (["sweep-20261127-0-x7k2p", "sweep-20261128-0-b4cdf"], ["sweep-20261127", "sweep-20261128"], "... in a date"),
+            (["sweep-001-x7k2p", "sweep-002-b4cdf"], ["sweep-001", "sweep-002"], "... in a number with zeros in front"),
+            (["train-lstm5-0", "train-lstm6-0"], ["train-lstm5", "train-lstm6"], "... in what looks as if it came by chance"))):
+        pods(f"{work}/{n}", names_of, want, f"the job's name: {what}")
+
+
+def runtimes(work):
+    for runtime in "crio", "docker":
+        for v1 in False, True:
+            node = Node(f"{work}/{runtime}-{v1}", v1=v1, runtime=runtime)
+            node.pod("ml/llama-worker-3", GPU, RDMA)
+            is_job(f"the pod with GPUs that runs is the job; {runtime}, cgroup v{1 if v1 else 2}", node.root, "kubernetes", ["ml/llama"])
+    for driver in "systemd", "cgroupfs", "kind":
+        for hybrid in False, True:
+            node = Node(f"{work}/{driver}-{hybrid}", driver=driver, v1=True, hybrid=hybrid)
+            node.pod("ml/llama-worker-3", GPU, qos="burstable")
+            is_job(f"a burstable pod; {driver}, cgroup v1{' with v2 beside it' if hybrid else ''}", node.root, "kubernetes", ["ml/llama"])
+    for driver in "systemd", "cgroupfs":
+        node = Node(f"{work}/static-{driver}", driver=driver)
+        node.pod("ml/train-node17", GPU, uid="8a2f66cd7d1e1b1d2a7b1f2f9e0d4c3b", began=2)
+        node.pod("ml/own-node17", GPU, uid="my-own-uid", began=1)
+        node.pod("ml/other-node17", uid="my-own-uid-2")
+        is_job(f"static pods: a UID that is a hash, or of their manifest; {driver}", node.root, "kubernetes", ["ml/own-node17", "ml/train-node17"])
+    node = Node(f"{work}/podman")
+    make(node.root, [f"{CGROUPS}/{p}" for p in ("system.slice/podman.service", "machine.slice/libpod-12.scope", "podman.service/x", "pod0123456789abcdef.service")])
+    node.pod("ml/llama-worker-3", GPU)
+    is_job("others that are called pod", node.root, "kubernetes", ["ml/llama"])
+    node = Node(f"{work}/unknown")
+    node.pod("ml/llama-worker-3", GPU)
+    make(node.root, [f"{CGROUPS}/kubepods.slice/kubepods-burstable.slice/workload-5f2c.slice"])
+    is_job("what is no pod among pods: not understood, which is said", node.root, "kubernetes", ["ml/llama"], False)
+    node = Node(f"{work}/moved")
+    node.pod("ml/llama-worker-3", GPU)
+    os.rename(f"{node.root}/var/log/pods", f"{node.root}/var/log/elsewhere")
+    is_job("podLogsDir elsewhere: not known, which is said", node.root, "kubernetes", [], False)
+    os.rename(f"{node.root}/var/log/elsewhere", f"{node.root}/var/log/pods")
+    os.rename(f"{node.root}/var/lib/kubelet", f"{node.root}/var/lib/elsewhere")
+    is_job("kubelet's root-dir elsewhere: not known, which is said", node.root, "kubernetes", [], False)
+    os.symlink(f"{node.root}/var/lib/elsewhere", f"{node.root}/var/lib/kubelet")
+    is_job("... but by a link", node.root, "kubernetes", ["ml/llama"])
 
 
 def several(work):
@@ -348,7 +420,7 @@ def stragglers(work):
           "slurm", "slurm/17")
 
 
-for part in slurm, kubernetes, several, forms, nameless, unreadable, by_file, stragglers:
+for part in slurm, kubernetes, runtimes, names, several, forms, nameless, unreadable, by_file, stragglers:
     with tempfile.TemporaryDirectory() as directory:
         part(directory)
 tap.end()
