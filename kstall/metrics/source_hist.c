@@ -34,7 +34,8 @@ struct machine {
 	size_t formats;		/* how many events it knows */
 	int format_error[KS_MAX_METRIC_EVENTS];
 	int log;		/* /dev/kmsg, or -1 */
-	int xid_error;		/* why neither that nor the driver's events can be read */
+	bool xid_on;		/* the driver's events come */
+	int xid_error;		/* why neither they nor the log can be read */
 	struct ks_xid_log *xids;
 	bool told;		/* what was in the log when we began has been read */
 	struct tracefs_instance *xid_instance;
@@ -128,7 +129,7 @@ static bool has_xid_event(struct machine *m)
 
 static bool can_see_xids(struct machine *m)
 {
-	return m->log >= 0 || (m->xid_pipe >= 0 && has_xid_event(m));
+	return m->log >= 0 || m->xid_on;
 }
 
 static char *xid_hist(struct machine *m, const struct ks_metric_event *e, int *error)
@@ -279,15 +280,19 @@ static void tell_xid(const struct ks_xid *x)
 }
 
 /* Each time anew: when the module goes, the kernel disables its events. */
-static void enable_xids(struct machine *m)
+static bool enable_xids(struct machine *m)
 {
-	char *on = tracefs_event_file_read(m->xid_instance, "nvidia", "nvidia_dev_xid", "enable", NULL);
+	char *text = tracefs_event_file_read(m->xid_instance, "nvidia", "nvidia_dev_xid", "enable", NULL);
+	bool on = text && *text == '1';
 
-	if (on && *on != '1') {
-		tracefs_event_enable(m->xid_instance, "nvidia", "nvidia_dev_xid");
+	if (text && !on) {
+		on = !tracefs_event_enable(m->xid_instance, "nvidia", "nvidia_dev_xid");
 		tracefs_event_enable(m->xid_instance, "nvswitch", "nvswitch_dev_sxid");
 	}
-	free(on);
+	if (!on)
+		m->xid_error = errno;
+	free(text);
+	return on;
 }
 
 static bool make_xid_instance(struct machine *m)
@@ -366,10 +371,9 @@ static void read_xids(struct machine *m)
 	if (access(NVIDIA, F_OK))
 		return;
 	open_xids(m);
-	if (m->xid_instance && has_xid_event(m))
-		enable_xids(m);
+	m->xid_on = m->xid_pipe >= 0 && has_xid_event(m) && enable_xids(m);
 	read_pipe(m);
-	read_log(m, !m->xid_instance || !has_xid_event(m));
+	read_log(m, !m->xid_on);
 }
 
 void ks_metric_refresh(struct ks_metric_source *s)
