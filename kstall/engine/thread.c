@@ -220,13 +220,21 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	ks_call_forget(e, t->tid);
 }
 
+/* A thread that calls exec has the number from now on. A window may have ended since the one before it was gone. */
+static void goes_on(struct ks_engine *e, struct ks_thread *t)
+{
+	t->gone = false;
+	if (t->in_job && !t->is_main)
+		ks_steps_join(e, t);
+}
+
 /* A thread that was gone does something: the number is used again, and no event has told of it. */
 static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
 {
 	if (!t->gone)
 		return;
 	if (t->tid == t->tgid && has_other_threads(e, t)) {
-		t->gone = false;
+		goes_on(e, t);
 		ks_thread_enter(e, t, ts, KS_ON_CPU);
 		return;
 	}
@@ -493,7 +501,7 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 	struct ks_thread *t = ks_thread_get(e, ev->num[1]);
 	struct ks_thread *old = ks_thread_find(e, ev->num[2]);
 
-	t->gone = false;
+	goes_on(e, t);
 	if (old && old != t) {
 		if (old->in_job)
 			ks_thread_join(e, t);
