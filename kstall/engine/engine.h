@@ -151,7 +151,7 @@ struct ks_thread {
 	struct ks_what last;			/* what has been added up last */
 	struct ks_thread *next_with, **prev_with;	/* threads that have steps */
 	struct ks_thread *next_main;		/* first threads of processes, for windows */
-	bool is_main;
+	bool is_main, folding;
 	u64 track;		/* for who draws it */
 	u64 last_call;		/* of the function that makes steps */
 	/* requests of a kernel thread, for whom it wakes up */
@@ -255,6 +255,7 @@ struct ks_engine {
 	size_t nr_threads;
 	struct ks_thread *with_steps, *mains;
 	size_t nr_steps, nr_open;
+	u32 folding;		/* threads, each for the one before */
 	struct ks_step *own_step[KS_STEP_BUCKETS], *any_step[KS_STEP_BUCKETS];
 	struct ks_context *context;	/* by CPU */
 	size_t nr_context;
@@ -323,7 +324,7 @@ u64 ks_asleep_since(const struct ks_thread *t, u64 from, u64 ns);
 /* explain.c: a segment's time, in pieces that have names */
 const char *ks_waker_comm(const struct ks_waker *waker);
 void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s);
-bool ks_must_wait(const struct ks_seg *s);
+bool ks_must_wait(struct ks_engine *e, const struct ks_seg *s);
 
 /* own.c: of an event of kstall's. A worker that did it in the name of a task: not that task's own time. */
 struct ks_thread *ks_own_thread(struct ks_engine *e, const struct ks_event *ev);

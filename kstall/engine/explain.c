@@ -14,6 +14,7 @@
 #define MAX_PICKED 65536
 #define MAX_LOOKED_AT KS_LOG
 #define MAX_DEPTH 8		/* wakers of wakers */
+#define MAX_FOLDING 64		/* ... that are added up before */
 
 /* If it had no name then, the one that it has got since. */
 const char *ks_waker_comm(const struct ks_waker *waker)
@@ -297,8 +298,17 @@ void ks_explain(struct ks_engine *e, struct ks_thread *t, struct ks_seg *s)
 	}
 }
 
-/* The thread that ended this sleep has not been added up so far. */
-bool ks_must_wait(const struct ks_seg *s)
+/*
+ * The thread that ended this sleep has not been added up so far. It may have ended, or be idle, since its own sleep had to wait
+ * when it made its last system call: nobody else would do it.
+ */
+bool ks_must_wait(struct ks_engine *e, const struct ks_seg *s)
 {
-	return is_unnamed_sleep(s) && is_on_the_path(s) && !s->waker.t->gone && s->waker.t->ready < s->end;
+	struct ks_thread *w = s->waker.t;
+
+	if (!is_unnamed_sleep(s) || !is_on_the_path(s))
+		return false;
+	if (w->ready < s->end && e->folding < MAX_FOLDING)
+		ks_thread_fold(e, w, w->gone ? w->since : w->call_begin, false);
+	return w->ready < s->end;
 }

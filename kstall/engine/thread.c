@@ -158,12 +158,18 @@ void ks_thread_fold(struct ks_engine *e, struct ks_thread *t, u64 until, bool al
 {
 	size_t n = 0;
 
+	if (t->folding)
+		return;
+	t->folding = true;
+	e->folding++;
 	for (; n < t->nr && t->seg[n].end <= until; n++) {
-		if (!all && ks_must_wait(&t->seg[n]))
+		if (!all && ks_must_wait(e, &t->seg[n]))
 			break;
 		ks_explain(e, t, &t->seg[n]);
 		free(t->seg[n].done);
 	}
+	t->folding = false;
+	e->folding--;
 	if (n) {
 		t->ready = t->seg[n - 1].end;
 		t->nr -= n;
