@@ -144,6 +144,7 @@ struct ks_thread {
 	/* its steps */
 	struct ks_step *steps, **last_step;	/* not given out, in order of begin */
 	struct ks_step *to_begin;		/* the first of them that the sums have not reached */
+	struct ks_step *fresh;			/* the first that has begun since anything was added up */
 	struct ks_step *ended, **last_ended;
 	struct ks_step *open;			/* the last first */
 	size_t nr_running;			/* begun by the sums, not given out */

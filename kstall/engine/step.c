@@ -159,6 +159,8 @@ static void remove_step(struct ks_engine *e, struct ks_step *s)
 		close_step(e, s);
 	if (t->to_begin == s)
 		t->to_begin = s->next;
+	if (t->fresh == s)
+		t->fresh = s->next != t->to_begin ? s->next : NULL;
 	if (t->last_step == &s->next)
 		t->last_step = s->prev;
 	ks_list_remove(s, next, prev);
@@ -179,7 +181,7 @@ static void take_sums(struct ks_step *s, const struct ks_parts *sums)
 			count -= s->before[2 * i + 1];
 		}
 		if (ns)
-			ks_parts_add(&s->parts, sums->part[i].what, ns, max_u64(count, 1));
+			ks_parts_add(&s->parts, sums->part[i].what, ns, count);
 	}
 	free(s->before);
 	s->before = NULL;
@@ -190,6 +192,8 @@ static void begin_sums(struct ks_thread *t, struct ks_step *s)
 {
 	s->begun = true;
 	t->nr_running++;
+	if (!t->fresh)
+		t->fresh = s;
 	s->nr_before = t->sums.nr;
 	s->before = t->sums.nr ? ks_alloc(2 * t->sums.nr * sizeof(*s->before)) : NULL;
 	for (size_t i = 0; i < t->sums.nr; i++) {
@@ -261,6 +265,14 @@ static void rebase(struct ks_thread *t)
 	ks_parts_free(&t->sums);
 }
 
+/* In each step in which it goes on from before it counts as one that begins there. */
+static void begin_with(struct ks_thread *t, const struct ks_what *what, u64 count)
+{
+	for (struct ks_step *s = t->fresh; s && s != t->to_begin && !count; s = s->next)
+		ks_parts_add(&s->parts, *what, 0, 1);
+	t->fresh = NULL;
+}
+
 void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what *what, u64 begin, u64 end)
 {
 	u64 count = !ks_same_part(&t->last, what);
@@ -275,6 +287,7 @@ void ks_steps_add(struct ks_engine *e, struct ks_thread *t, const struct ks_what
 			to = min_u64(to, t->ended->end);
 		if (t->nr_running) {
 			rebase(t);
+			begin_with(t, what, count);
 			ks_parts_add(&t->sums, *what, to - begin, count);
 			count = 0;
 		}

@@ -156,7 +156,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 20}")
+print(f"1..{len(CASES) + 22}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -204,8 +204,18 @@ answer = run(calls + [mark(70000, "1 end"), enter(70100, 0)])
 result("a part's count is how often it began", answer["steps"] and {p["name"]: p["count"] for p in answer["steps"][0]["parts"]} == {
     "disk: device": 5, "disk: sched": 5, "disk: tag": 5, "unexplained: read": 10, "kernel: read": 10, "user": 6, "cpu": 5}, answer)
 answer = run([TASK, enter(1100, READ), out(2000), wake(14000), into(14000), leave(14500), enter(30000, READ)], "every=4us")
-result("... or 1, if it went on from before the step", [[(p["name"], p["count"]) for p in s["parts"]] for s in answer["steps"][1:3]] ==
+result("... and where it went on from before the step, the step's begin counts", [[(p["name"], p["count"]) for p in s["parts"]] for s in answer["steps"][1:3]] ==
        [[("unexplained: read", 1)]] * 2, answer)
+bare = [line for ts in range(1500, 9500, 1000) for line in (mark(ts, ts), enter(ts + 200, READ), leave(ts + 300))]
+steps = run([TASK] + bare + [enter(10000, READ)])["steps"]
+others = run([TASK, mark(1100, "x begin", 200)] + bare + [enter(10000, READ)])["steps"]
+result("... in each of several like steps, whoever else has one", len(steps) == 7 and steps == others and
+       all({p["name"]: p["count"] for p in s["parts"]} == {"user": 2, "kernel: read": 1} for s in steps), (steps, others))
+calls = [line for nr in range(450) for line in (enter(2000 + 20 * nr, nr), f"{2010 + 20 * nr} 0 100 0 task:task_newtask pid=7 comm=x clone_flags=0",
+                                                 leave(2015 + 20 * nr))]
+answer = run([TASK, mark(1000, "1 begin")] + calls + [mark(90000, "1 end"), enter(90001, READ)])
+result("... and each of many parts has its own", answer["steps"] and [(p["name"], p["count"]) for p in answer["steps"][0]["parts"] if p["count"] != 1] ==
+       [("user", 451)], answer)
 WAKES = 20000
 answer = run([TASK, "1000 0 100 0 task:task_newtask pid=101 comm=proxy clone_flags=0x10000", mark(1000, "1 begin"),
               "1000 1 7 0 sched:sched_switch prev_pid=7 prev_comm=hog prev_state=0 next_pid=101 next_comm=proxy", enter(1000, 16, 101), enter(2000, 202)] +
