@@ -61,6 +61,17 @@ static u64 lane(struct timeline *tl, struct object *o, u64 begin, u64 end)
 	return o->lane[i];
 }
 
+/* A thread that is called otherwise from now on is so on the same track; another one of the same number has its own. */
+static void name_track(struct timeline *tl, struct ks_thread *t)
+{
+	u32 name = ks_intern(t->comm);
+
+	if (t->track && t->track_name == name)
+		return;
+	t->track = ks_pftrace_thread(tl->out, t->track, t->tgid, t->tid, t->comm);
+	t->track_name = name;
+}
+
 static void segment(struct ks_engine *e, struct ks_thread *t, const struct ks_seg *s)
 {
 	struct timeline *tl = e->priv;
@@ -68,8 +79,7 @@ static void segment(struct ks_engine *e, struct ks_thread *t, const struct ks_se
 
 	if (s->what.layer == KS_ABSENT_LAYER)
 		return;
-	if (!t->track)
-		t->track = ks_pftrace_thread(tl->out, t->tgid, t->tid, t->comm);
+	name_track(tl, t);
 	ks_pftrace_slice(tl->out, t->track, s->begin, s->end, ks_state_name[s->what.state],
 			 ks_part_name(name, &s->what), ks_culprit_text(culprit, &s->what.culprit), s->flow);
 	tl->slices++;

@@ -153,7 +153,8 @@ struct ks_thread {
 	struct ks_thread *next_with, **prev_with;	/* threads that have steps */
 	struct ks_thread *next_main;		/* first threads of processes, for windows */
 	bool is_main, folding;
-	u64 track;		/* for who draws it */
+	u64 track;		/* for who draws it; 0: none */
+	u32 track_name;
 	u64 last_call;		/* of the function that makes steps */
 	/* requests of a kernel thread, for whom it wakes up */
 	struct ks_done *recent;

@@ -218,7 +218,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	t->born = t->since = t->ready = ts;
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
-	t->call_begin = t->slept = t->throttle_rq = 0;
+	t->call_begin = t->slept = t->throttle_rq = t->track = 0;
 	t->state = KS_UNKNOWN;
 	t->uninterruptible = 0;
 	ks_spans_forget(t);
@@ -286,7 +286,7 @@ void ks_threads_finish(struct ks_engine *e, u64 end)
 	int round = 0;
 
 	ks_for_each_thread(e, t) {
-		if (t->steps || t->nr)
+		if (t->steps || t->nr || (t->in_job && e->segment))
 			ks_thread_enter(e, t, end, t->state);
 		if (e->by == KS_BY_ALL)
 			ks_steps_close(e, t, end);

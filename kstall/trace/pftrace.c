@@ -20,7 +20,7 @@ struct ks_pftrace *ks_pftrace_new(FILE *f, const char *name)
 
 	p->name = name;
 	p->f = f;
-	p->next = 1ULL << 40;	/* below are threads and processes */
+	p->next = 1ULL << 40;	/* below are processes */
 	return p;
 }
 
@@ -59,7 +59,7 @@ static void put_track(struct ks_pftrace *p, Kstall__TrackDescriptor *d, u64 uuid
 	put(p, &packet);
 }
 
-u64 ks_pftrace_thread(struct ks_pftrace *p, int pid, int tid, const char *comm)
+u64 ks_pftrace_thread(struct ks_pftrace *p, u64 track, int pid, int tid, const char *comm)
 {
 	Kstall__ProcessDescriptor process = KSTALL__PROCESS_DESCRIPTOR__INIT;
 	Kstall__ThreadDescriptor thread = KSTALL__THREAD_DESCRIPTOR__INIT;
@@ -78,8 +78,9 @@ u64 ks_pftrace_thread(struct ks_pftrace *p, int pid, int tid, const char *comm)
 	thread.tid = tid;
 	thread.thread_name = (char *)comm;
 	d.thread = &thread;
-	put_track(p, &d, tid);
-	return tid;
+	track = track ? track : p->next++;
+	put_track(p, &d, track);
+	return track;
 }
 
 u64 ks_pftrace_track(struct ks_pftrace *p, const char *name, u64 parent, bool counter)

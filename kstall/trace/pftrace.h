@@ -13,8 +13,8 @@ struct ks_pftrace;
 struct ks_pftrace *ks_pftrace_new(FILE *f, const char *name);
 void ks_pftrace_free(struct ks_pftrace *p);
 
-/* Tracks: of a thread (and its process), one with a name, one that counts. Told once each. */
-u64 ks_pftrace_thread(struct ks_pftrace *p, int pid, int tid, const char *comm);
+/* Tracks: of a thread (and its process), one with a name, one that counts. @track: it has another name now; 0: a new one. */
+u64 ks_pftrace_thread(struct ks_pftrace *p, u64 track, int pid, int tid, const char *comm);
 u64 ks_pftrace_track(struct ks_pftrace *p, const char *name, u64 parent, bool counter);
 
 /* @flow: the same number on two slices draws an arrow; 0: none. @what may be "". */

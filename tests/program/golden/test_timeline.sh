@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 10
+plan 12
 
 make_dat layers windows
 
@@ -23,6 +23,47 @@ same "it says how many other tracks there are" "$(sed -E 's/[0-9]+ slices/N slic
 "$KSTALL" timeline layers.dat >said
 same "to out.pftrace without -o" "$(sed -E 's/[0-9]+ slices/N slices/' said) $(ls out.pftrace)" \
 	"out.pftrace: N slices of threads, 10 other tracks; open it in https://ui.perfetto.dev out.pftrace"
+
+# --- threads that have another name, a number that is used again, a thread that does nothing ---
+
+cat >names.txt <<'END'
+1000 0 1 0 ftrace:print buf=kstall task 100 100 R -1 bash
+1000 0 1 0 ftrace:print buf=kstall task 101 100 S 202 idle
+1001 0 100 0 task:task_newtask pid=300 comm=bash clone_flags=0
+1200 1 0 0 sched:sched_switch prev_pid=0 prev_comm=swapper prev_state=0 next_pid=300 next_comm=bash
+1300 1 300 0 raw_syscalls:sys_enter id=59
+1400 1 300 0 sched:sched_process_exec filename=/bin/trainer pid=300 old_pid=300
+1500 1 300 0 raw_syscalls:sys_exit id=59
+1600 1 300 0 raw_syscalls:sys_enter id=1
+1700 1 300 0 sched:sched_switch prev_pid=300 prev_comm=trainer prev_state=1 next_pid=0 next_comm=swapper
+2000 1 0 0 sched:sched_switch prev_pid=0 prev_comm=swapper prev_state=0 next_pid=300 next_comm=trainer
+2100 1 300 0 sched:sched_process_exit pid=300
+2200 1 300 0 sched:sched_switch prev_pid=300 prev_comm=trainer prev_state=16 next_pid=0 next_comm=swapper
+2300 0 100 0 task:task_newtask pid=300 comm=helper clone_flags=0x10000
+2400 1 0 0 sched:sched_switch prev_pid=0 prev_comm=swapper prev_state=0 next_pid=300 next_comm=helper
+2600 1 300 0 raw_syscalls:sys_enter id=1
+3000 1 300 0 raw_syscalls:sys_enter id=1
+END
+python3 "$here/mkdat.py" --ties --session all-first names.txt || bail "no recording"
+draw 1000 names.dat >drawn
+same "each has its own name, and its process" "$(grep '/300' drawn)" "track bash/300 of 300
+track helper/300 of 100
+track process bash/300
+track process trainer/300
+track trainer/300 of 300
+1 - 200  bash/300 of 300  cpu_wait: cpu
+200 - 300  bash/300 of 300  on_cpu: user
+300 - 500  bash/300 of 300  on_cpu: kernel: execve
+500 - 600  bash/300 of 300  on_cpu: user
+600 - 700  trainer/300 of 300  on_cpu: kernel: write
+700 - 1000  trainer/300 of 300  blocked: unexplained: write
+1000 - 1100  trainer/300 of 300  on_cpu: kernel: write
+1100 - 1200  trainer/300 of 300  on_cpu: exit
+1300 - 1400  helper/300 of 100  cpu_wait: cpu
+1400 - 1600  helper/300 of 100  on_cpu: user
+1600 - 2000  helper/300 of 100  on_cpu: kernel: write"
+same "what a thread does to the end is drawn, be it all the time" "$(grep -v '/300\|^track' drawn)" "0 - 2000  bash/100 of 100  on_cpu: user
+0 - 2000  idle/101 of 100  blocked: unexplained: futex"
 
 # --- the file ---
 
