@@ -74,7 +74,7 @@ static void carve_request(struct ks_thread *t, size_t i, u64 begin, u8 layer)
 	const u64 from = max_u64(t->seg[i].begin, begin), to = t->seg[i].end;
 
 	for (u8 p = 0; p < d->nr; p++) {
-		struct ks_what what = { .layer = layer, .phase = d->phase[p].name, .culprit = d->culprit };
+		struct ks_what what = { .layer = layer, .phase = d->phase[p].name, .culprit = d->phase[p].culprit };
 
 		carve(t, max_u64(from, d->phase[p].begin), min_u64(to, d->phase[p].end), KS_ASLEEP, what);
 	}

@@ -106,7 +106,7 @@ static int fits(const struct ks_done *d, const struct ks_event *ev, const struct
 	return mine ? 2 : 1;
 }
 
-/* The request, and around it the parts of the block request that it was. */
+/* A request of io_uring, and around it the parts of the block request that it was. */
 static void join(struct ks_done *d, const struct ks_done *inner)
 {
 	struct ks_done both = *d;
@@ -116,8 +116,22 @@ static void join(struct ks_done *d, const struct ks_done *inner)
 	memcpy(both.phase, inner->phase, inner->nr * sizeof(*both.phase));
 	memcpy(both.phase + inner->nr, d->phase, d->nr * sizeof(*both.phase));
 	both.nr += inner->nr;
-	both.culprit = inner->culprit;
+	for (u8 i = 0; i < both.nr; i++)
+		both.phase[i].culprit = inner->culprit;
 	*d = both;
+}
+
+/* What ended before @d, in the same interrupt: it explains what @d does not. */
+static void add_earlier(struct ks_done *d, const struct ks_done *earlier)
+{
+	if (d->layer != earlier->layer)
+		return;
+	if (d->layer == KS_IO_URING) {
+		join(d, earlier);
+	} else if (d->nr + earlier->nr <= KS_MAX_PHASES) {
+		memcpy(d->phase + d->nr, earlier->phase, earlier->nr * sizeof(*d->phase));
+		d->nr += earlier->nr;
+	}
 }
 
 static const struct ks_form by_form = { "{0}, by {1}/{2}", "{0}, {n} requests", 1 << 0 };
@@ -152,10 +166,10 @@ static struct ks_done *by_waker(struct ks_engine *e, const struct ks_event *ev,
 
 		if (r->ts <= t->since)
 			break;
-		for (int p = r->nr; p-- > 0 && d->nr < KS_MAX_PHASES;)
-			d->phase[d->nr++] = r->phase[p];
-		if (!d->culprit.form)
-			d->culprit = by(&r->culprit, waker);
+		for (int p = r->nr; p-- > 0 && d->nr < KS_MAX_PHASES; d->nr++) {
+			d->phase[d->nr] = r->phase[p];
+			d->phase[d->nr].culprit = by(&r->culprit, waker);
+		}
 	}
 	if (d->nr)
 		return d;
@@ -178,7 +192,7 @@ static struct ks_done *by_request(struct ks_engine *e, const struct ks_event *ev
 		int r = fits(d, ev, t);
 
 		if (r == 2 && *rank == 2)
-			join(best, d);
+			add_earlier(best, d);
 		if (r <= *rank)
 			continue;
 		if (!best)
@@ -209,7 +223,7 @@ struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
 static void phase(struct ks_done *d, const char *name, u64 begin, u64 ns)
 {
 	if (ns && d->nr < KS_MAX_PHASES)
-		d->phase[d->nr++] = (struct ks_phase){ begin, begin + ns, ks_intern(name) };
+		d->phase[d->nr++] = (struct ks_phase){ begin, begin + ns, ks_intern(name), d->culprit };
 }
 
 /* For a picture: what the disk or the ring did, with an arrow from whoever waited for it. */

@@ -20,6 +20,7 @@
 struct ks_phase {
 	u64 begin, end;
 	u32 name;
+	struct ks_culprit culprit;
 };
 
 #define KS_MAX_PHASES 8

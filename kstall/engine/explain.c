@@ -261,7 +261,7 @@ static void give_by_request(struct ks_engine *e, struct ks_thread *t, const stru
 	u64 at = s->begin, unrequested = s->begin;
 	struct ks_seg part = *s;
 
-	part.what = (struct ks_what){ .state = KS_BLOCKED, .layer = d->layer, .culprit = d->culprit };
+	part.what = (struct ks_what){ .state = KS_BLOCKED, .layer = d->layer };
 	while (at < s->end) {
 		u64 until = s->end;
 		const struct ks_phase *p = phase_at(d, at, &until);
@@ -271,6 +271,7 @@ static void give_by_request(struct ks_engine *e, struct ks_thread *t, const stru
 			part.begin = at;
 			part.end = unrequested = until;
 			part.what.phase = p->name;
+			part.what.culprit = p->culprit;
 			give(e, t, &part);
 		}
 		at = until;
