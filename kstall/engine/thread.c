@@ -98,7 +98,7 @@ static size_t most_segs(const struct ks_engine *e, const struct ks_thread *t)
 {
 	if (t->steps || e->segment)
 		return MAX_SEGS;
-	return t->user ? MAX_SEGS_WITHOUT_STEPS : MAX_SEGS_WITHOUT_CALLS;
+	return t->user || t->recorded ? MAX_SEGS_WITHOUT_STEPS : MAX_SEGS_WITHOUT_CALLS;
 }
 
 static void forget(struct ks_thread *t)
