@@ -369,6 +369,7 @@ void ks_steps_waiting(struct ks_engine *e, void (*fn)(void *priv, const struct k
 void ks_on_switch(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_waking(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_exec(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_exit(struct ks_engine *e, const struct ks_event *ev);

@@ -26,7 +26,7 @@ const struct ks_type ks_types[] = {
 	  { "prev_pid", "prev_comm", "prev_state", "next_pid", "next_comm" } },
 	{ "sched", "sched_waking", ks_on_waking, { "pid" } },
 	{ "sched", "sched_wakeup", ks_on_wakeup, { "pid" } },
-	{ "sched", "sched_wakeup_new", ks_on_wakeup, { "pid" } },
+	{ "sched", "sched_wakeup_new", ks_on_wakeup_new, { "pid" } },
 	{ "sched", "sched_process_exec", ks_on_exec, { "filename", "pid", "old_pid" } },
 	{ "sched", "sched_process_exit", ks_on_exit, { "pid" } },
 	{ "task", "task_newtask", ks_on_newtask, { "pid", "comm", "clone_flags" } },

@@ -480,6 +480,19 @@ void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev)
 	ks_on_waking(e, ev);
 }
 
+/* A thread's first one. Without task_newtask, which comes just before, it says that the thread is born: whose, nobody knows. */
+void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev)
+{
+	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	bool told = t->born && t->born == t->since && t->state == KS_CPU_WAIT;
+
+	if (!told && !e->has_tasks) {
+		begin_anew(e, t, ev->ts);
+		t->state = KS_CPU_WAIT;
+	}
+	ks_on_wakeup(e, ev);
+}
+
 /* task_newtask: pid, comm, clone_flags */
 #define CLONE_THREAD 0x10000
 

@@ -104,7 +104,7 @@ void ks_unseen_events(struct ks_engine *e, const struct ks_decoder *d)
 {
 	char why[160];
 
-	if (has_unborn(e))
+	if (has_unborn(e) || !seen(d, "task", "task_newtask"))
 		ks_engine_unseen(e, "process", "task_newtask",
 				 "which process a thread belongs to was not recorded: each thread counts as one");
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++) {
