@@ -8,6 +8,7 @@ A fleet is two jobs of 8 and 16 nodes whose loads differ by four; a node differs
 from scrape to scrape by as much; clocks of scrapes are apart by up to 10 s. Some layers only a node in five uses, and little.
 """
 
+import os
 import random
 import re
 import subprocess
@@ -76,9 +77,12 @@ def quiet(fleet):
 
 
 def stragglers():
-    for seed in range(20):
+    brief = bool(os.environ.get("KSTALL_BRIEF"))	# the rules know no layer by name: one in five, and one of the last three
+    for seed in range(4 if brief else 20):
         run(f"quiet fleet {seed + 1}: no alert", [quiet(Fleet(seed, jobs=seed % 4 != 3))], "30s")
     for seed, layer in enumerate(LAYERS):
+        if brief and seed % 5 and layer != LAYERS[-1]:
+            continue
         node = f"node{seed * 5 % 24:02}"
         run(f"a node spends 5 times its peers' seconds in {layer}: one alert, with node, device, cause",
             [(Fleet(1000 + seed, {(node, layer)}).text, [(FIRING, "18m", [straggler(node, layer)])])], "30s")
