@@ -77,7 +77,7 @@ def quiet(fleet):
 
 
 def stragglers():
-    brief = bool(os.environ.get("KSTALL_BRIEF"))	# the rules know no layer by name: one in five, and one of the last three
+    brief = bool(os.environ.get("KSTALL_BRIEF"))	# their expressions know no layer by name: one in five, and one of the last three
     for seed in range(4 if brief else 20):
         run(f"quiet fleet {seed + 1}: no alert", [quiet(Fleet(seed, jobs=seed % 4 != 3))], "30s")
     for seed, layer in enumerate(LAYERS):
