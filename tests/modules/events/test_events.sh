@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: every module loads, every event is armed and disarmed, every module goes, and nothing of it stays
 # tier1: all
+# takes: 21
 . ../../lib.sh
 
 mapfile -t modules < <(our_modules)

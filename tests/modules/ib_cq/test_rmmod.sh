@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: rmmod succeeds at any moment under traffic of a module and a program, with ftrace users, and leaves nothing
 # tier1: 6.12
+# takes: 22
 # timeout: 420
 . ./lib.sh
 plan 4

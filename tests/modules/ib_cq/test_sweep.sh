@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: whom a search for failed queue pairs asks, in which order: none that is destroyed, all in the end, each told once
 # tier1: 6.12
+# takes: 24
 . ./lib.sh
 
 error=ib_qp_error

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: a fault or a driver that does not get a large piece of memory, or waits for compaction, is told as often as the kernel counts it
 # tier1: 6.12
+# takes: 23
 . ./lib.sh
 plan 23
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: kstall metrics counts what happened, exactly, and goes on whatever is done to it
 # tier1: 6.12
+# takes: 40
 # once: the kernel counts by the same triggers on each
 # timeout: 400
 # requires: python3 fio

@@ -3,6 +3,7 @@
 # timeout: 600
 # once: it asks the program
 # tier1: 6.12
+# takes: 19
 # requires: python3
 . ./lib.sh
 plan 4

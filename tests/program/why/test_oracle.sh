@@ -3,6 +3,7 @@
 # timeout: 900
 # requires: python3 trace-cmd
 # tier1: 6.12
+# takes: 85
 
 . ../../events.sh
 KSTALL=$PWD/../../../kstall/kstall

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # description: of steps that each suffer a known stall the parts `kstall why` tells are the step, and the stall is its largest, as long as it was
 # tier1: 6.12
+# takes: 118
 # timeout: 600
 # requires: python3 tc
 . ./lib.sh

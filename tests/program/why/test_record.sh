@@ -3,6 +3,7 @@
 # timeout: 600
 # requires: python3 trace-cmd mkfs.ext4
 # tier1: 6.12
+# takes: 64
 
 . ../../events.sh
 KSTALL=$PWD/../../../kstall/kstall

@@ -3,6 +3,7 @@
 # timeout: 600
 # requires: python3 unshare
 # tier1: 6.12
+# takes: 102
 # known: failed to allocate ring buffer on CPU
 
 . ../../events.sh

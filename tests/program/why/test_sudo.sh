@@ -2,6 +2,7 @@
 # description: a command that kstall starts is that of the user who called sudo, whose markers are seen; kstall itself stays root
 # requires: python3 unshare
 # tier1: 6.12
+# takes: 17
 # known: failed to allocate ring buffer on CPU
 
 . ../../events.sh
