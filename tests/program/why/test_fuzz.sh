@@ -6,7 +6,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ../../lib.sh
-plan 14
+plan 18
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -40,5 +40,22 @@ for name in plain session other; do
 	spoilt "why" "$(at_length 60 20)" $name "$kstall" why -i '{}' --json
 	spoilt "why, watched" "$(at_length 24 8)" $name "$watched" why -i '{}' --step all
 	spoilt "timeline, watched" "$(at_length 12 4)" $name "$watched" timeline -o out '{}'
+	spoilt "diff, watched" "$(at_length 12 4)" $name "$watched" diff --step all '{}' $name.dat
 done
+
+# calls FIRST NAME: a recording of 3,000 calls that kstall has no name for, as a program makes them that tries numbers
+calls() {
+	local t=1000 nr
+	{
+		echo "$t 0 1 0 ftrace:print buf=kstall task 100 100 R -1 app"
+		for ((nr = $1; nr < $1 + 3000; nr++)); do
+			echo "$((t += 10)) 0 100 0 raw_syscalls:sys_enter id=$nr"
+			echo "$((t += 7)) 0 100 0 raw_syscalls:sys_exit id=$nr"
+		done
+	} >"$2.txt"
+	python3 "$golden/mkdat.py" "$2.txt" --session all-first || bail "no recording $2"
+}
+calls 1000 some
+calls 4000 others
+t_eq "diff, watched: 6,000 kinds of parts" "$("$watched" diff --step all --json some.dat others.dat 2>&1 | grep -c '"name": "kernel: system call')" 2046
 t_eq "no timeline is left half-written" "$(find . -name 'out.*')" ""
