@@ -227,7 +227,7 @@ static void add_text(struct ks_workloads *w, char *text)
 		add_line(w, line);
 }
 
-/* Until end of file, @room bytes or @until; 0 at end of file, ETIMEDOUT if it does not come, or why it cannot be read. */
+/* Until end of file, @room bytes or @until; 0 at end of file, -ETIMEDOUT if it does not come, or another negative errno. */
 static int read_until(int fd, char *text, size_t room, u64 until)
 {
 	struct pollfd p = { fd, POLLIN };
@@ -238,14 +238,14 @@ static int read_until(int fd, char *text, size_t room, u64 until)
 	*text = '\0';
 	while (len + 1 < room && (now = ks_mono_ns()) < until) {
 		if (poll(&p, 1, (until - now) / 1000000 + 1) <= 0)
-			return ETIMEDOUT;
+			return -ETIMEDOUT;
 		n = read(fd, text + len, room - len - 1);
 		if (n <= 0)
-			return n ? errno : 0;
+			return n ? -errno : 0;
 		len += n;
 		text[len] = '\0';
 	}
-	return ETIMEDOUT;
+	return -ETIMEDOUT;
 }
 
 static void from_file(struct ks_workloads *w, const char *path)
@@ -260,7 +260,7 @@ static void from_file(struct ks_workloads *w, const char *path)
 	}
 	error = read_until(fd, text, sizeof(text), ks_mono_ns() + PATIENCE);
 	if (error)
-		ks_workloads_fail(w, "%s", error == ETIMEDOUT ? "it does not end, or has more than 16 KiB" : strerror(error));
+		ks_workloads_fail(w, "%s", error == -ETIMEDOUT ? "it does not end, or has more than 16 KiB" : strerror(-error));
 	close(fd);
 	add_text(w, text);
 }

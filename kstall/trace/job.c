@@ -90,11 +90,14 @@ static int procs_file(const char *path, const struct stat *st, int type, struct 
 static void by_cgroup(const char *path, thread_fn fn, void *priv)
 {
 	char full[4096];
+	int failed;
 
 	cgroup_fn = fn;
 	cgroup_priv = priv;
-	if (nftw(path, procs_file, 16, FTW_PHYS) && (errno != ENOENT ||
-	    nftw(ks_fmt(full, sizeof(full), "/sys/fs/cgroup/%s", path), procs_file, 16, FTW_PHYS)))
+	failed = nftw(path, procs_file, 16, FTW_PHYS);
+	if (failed && errno == ENOENT)
+		failed = nftw(ks_fmt(full, sizeof(full), "/sys/fs/cgroup/%s", path), procs_file, 16, FTW_PHYS);
+	if (failed)
 		ks_die("%s: %s", path, strerror(errno));
 }
 
