@@ -232,10 +232,10 @@ got = subprocess.run([ENGINE, "marker", "unusual=10"], input="\n".join([TASK] + 
 result("a step is unusual by the median of the last 101", got == want and len(want) > 100, (got[:20], want[:20]))
 JOBS = 600000
 answer = run([TASK] + [line for i in range(JOBS) for line in (job_complete(2000 + 100 * i, i), fence_wait(2010 + 100 * i, i))] +
-             [mark(100 * JOBS + 3000, "1 begin"), job_complete(100 * JOBS + 4000, 4711), fence_wait(100 * JOBS + 4010, 4711),
+             [mark(100 * JOBS + 3000, "1 begin"), job_complete(100 * JOBS + 4000, 4711).replace("other", "newcomer"), fence_wait(100 * JOBS + 4010, 4711),
               mark(100 * JOBS + 5000, "1 end"), enter(100 * JOBS + 5001, READ)])
-result("a job has its name, however many there were before", answer["steps"] and
-       {p["culprit"] for p in answer["steps"][0]["parts"] if p["name"].startswith("fence")} == {"job 5:4711 of other/7 on 0000:01:00.0 gfx"}, answer)
+result("a job has its name, and a task a new one, however many there were before", answer["steps"] and
+       {p["culprit"] for p in answer["steps"][0]["parts"] if p["name"].startswith("fence")} == {"job 5:4711 of newcomer/7 on 0000:01:00.0 gfx"}, answer)
 answer = run([TASK, mark(1000, "1 begin")] + [fence_wait(2000 + 100 * i, i) for i in range(100000)] +
              [mark(20000000, "1 end"), enter(20000001, READ)])
 result("too many fences for a name each: what they share", answer["steps"] and "amdgpu gfx, 100000 fences" in
