@@ -572,12 +572,13 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
+	bool first = !t->user;
 
 	t->user = true;
 	if (!ks_thread_follow(e, t))
 		return;
-	/* It may have begun before the recording: then this says what it was. */
-	if (t->syscall == KS_NO_CALL)
+	/* It may have begun before the recording: then this says what it was. Later ones without sys_enter were in user mode, too. */
+	if (t->syscall == KS_NO_CALL && first)
 		t->syscall = ks_syscall_of(e, ev->num[0]);
 	ks_thread_runs(e, t, ev->ts);
 	ks_spans_forget(t);

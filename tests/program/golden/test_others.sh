@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 52
+plan 53
 
 dat() { python3 "$here/mkdat.py" --session all-first "$@" || bail "no recording: $*"; }
 why() { "$KSTALL" why "$@"; }
@@ -134,6 +134,9 @@ same "... its time is left to the system call" "$(why --json -i layers.dat | sta
 dat --rename sys_enter.args=arguments "$here/layers.txt"
 same "... but a call without arguments has its name" "$(unseen layers.dat | grep field) $(names layers.dat | grep -c migrate_pages)" \
 	"kernel sys_enter: sys_enter has no field args[0] 1"
+dat --rename sys_enter.id=nr "$here/layers.txt"
+same "... and one without its number has none, but that in which the recording began" "$(unseen layers.dat | grep field) $(names layers.dat)" \
+	"kernel sys_enter: sys_enter has no field id kernel: read"
 dat "$here/layers.txt"
 same "kstall record has said it itself" "$(unseen layers.dat)" "$(unseen native.dat)"
 
