@@ -64,14 +64,14 @@ class Thread:
         self.pieces.append([ns, state])
 
     def is_born(self, ns, main):
-        if self.state == "unknown":
+        if self.state in ("unknown", "runnable"):
             self.pieces[-1][1] = "absent"
         self.lives.append((ns, main))
         self.enter(ns, "cpu_wait")
 
     def runs(self, ns):
         """Its first event shows that it has run until now; another without a switch before, that it has run for some time."""
-        if self.state == "unknown":
+        if self.state in ("unknown", "runnable"):
             self.pieces[-1][1] = "on_cpu"
         elif self.state == "absent":  # it has been given the number of the main thread, and will exec
             self.enter(ns, "on_cpu")
@@ -89,7 +89,7 @@ class Thread:
         born, died = self.life(end, processes)
         ends = [since for since, _ in self.pieces[1:]] + [end]
         for (since, state), until in zip(self.pieces, ends):
-            times[state] += max(0, min(until, end, died) - max(since, begin, born))
+            times["on_cpu" if state == "runnable" else state] += max(0, min(until, end, died) - max(since, begin, born))
         times["absent"] += end - begin - sum(times.values())
         return times
 
@@ -125,6 +125,8 @@ class Oracle:
             self.thread(prev).runs(ns)
             self.thread(prev).enter(ns, "absent" if state & DEAD else "blocked" if state & ASLEEP else "cpu_wait")
         if not self.is_anothers(follows):
+            if self.thread(follows).state == "runnable":
+                self.thread(follows).pieces[-1][1] = "cpu_wait"
             self.thread(follows).enter(ns, "on_cpu")
 
     def sched_waking(self, ns, _, args):
@@ -163,8 +165,8 @@ class Oracle:
         if self.is_outside(thread.pid):  # until now its events were taken for another's
             self.job.add(thread.pid)
             thread.enter(ns, "unknown")
-        if m[3] in "SDIT" and thread.state == "unknown":
-            thread.pieces[-1][1] = "blocked"
+        if m[3] in "RSDIT" and thread.state == "unknown":  # runnable: on a CPU, unless its first event says that it waited for one
+            thread.pieces[-1][1] = "runnable" if m[3] == "R" else "blocked"
 
     def feed(self, ns, pid, name, args):
         if "kstall t" in args:
