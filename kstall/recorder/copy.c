@@ -100,16 +100,6 @@ void ks_rec_mkdir(const char *dir)
 		failed(dir);
 }
 
-/* Who else may change names in it could have root write to any file. */
-static void check_owner(const char *dir, const struct stat *st)
-{
-	if (st->st_uid && st->st_uid != geteuid())
-		ks_die("%s: it belongs to user %u, who could put links in it (chown root)", dir,
-		       st->st_uid);
-	if (st->st_mode & 022)
-		ks_die("%s: others may write to it, who could put links in it (chmod go-w)", dir);
-}
-
 /* Who may change names in one above could put another directory in its place. Of /tmp (sticky) only owners may. */
 static void check_above(const char *dir)
 {
@@ -127,14 +117,23 @@ static void check_above(const char *dir)
 	}
 }
 
+/* Who else may change names in it could have root write to any file. */
+static void check_owner(const char *dir, const struct stat *st)
+{
+	if (st->st_uid && st->st_uid != geteuid())
+		ks_die("%s: it belongs to user %u, who could put links in it (chown root)", dir,
+		       st->st_uid);
+	if (st->st_mode & 022)
+		ks_die("%s: others may write to it, who could put links in it (chmod go-w)", dir);
+	check_above(dir);
+}
+
 void ks_rec_check_dir(const char *dir)
 {
 	struct stat st;
 
-	if (stat(dir, &st))
-		return;
-	check_owner(dir, &st);
-	check_above(dir);
+	if (!stat(dir, &st))
+		check_owner(dir, &st);
 }
 
 FILE *ks_rec_fopen(const char *path, int flags)
@@ -159,7 +158,6 @@ static bool open_lock(const char *dir)
 	if (lock_fd < 0 || fstat(lock_fd, &st))
 		return false;
 	check_owner(dir, &st);
-	check_above(dir);
 	return true;
 }
 
