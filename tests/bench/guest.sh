@@ -291,22 +291,27 @@ bench_nop() {
 
 kstall=../../kstall/kstall
 
-# Beside the job, on one CPU. Without calls there is what record does in any case, at its start and its end.
-bench_record() {
-	local subject=record rate seconds=2 spent own file events
+# recorded RATE FILE: what record takes beside its job of $seconds, in us of processor time
+recorded() {
 	local TIMEFORMAT='%U %S'
+	{ time $kstall record -o "$2" -- ./calls "$1" $seconds >"$2.own"; } 2>"$2.spent"
+	awk -v own="$(<"$2.own")" '{ printf "%d\n", ($1 + $2) * 1000000 - own }' "$2.spent"
+}
+
+# On one CPU. Without calls there is what record does in any case, at its start and its end: some 0.6 s, and more when nothing is in
+# the page cache yet. So the first run is not counted, and of the others the least is.
+bench_record() {
+	local subject=record rate seconds=5 file events
 	[ -x $kstall ] || return 0
 	file=$(mktemp /dev/shm/recording.XXXXXX)
+	recorded 0 "$file" >/dev/null
 	for rate in 0 100000; do
-		{ time $kstall record -o "$file" -- ./calls $rate $seconds >"$file.own"; } 2>"$file.spent"
-		spent=$(awk '{ print ($1 + $2) * 1000000 }' "$file.spent")
-		own=$(<"$file.own")
+		say "us_$rate" "$(for ((i = 0; i < repeats; i++)); do recorded $rate "$file"; done | sort -g | head -n 1)"
 		events=$($kstall why -i "$file" --step all --json | sed -n 's/.*"cost": { "events": \([0-9]*\),.*"lost": \([0-9]*\).*/\1 \2/p')
-		say "us_$rate" $((spent - own))
 		say "events_$rate" "${events% *}"
 		say "lost_$rate" "${events#* }"
-		rm "$file"*
 	done
+	rm "$file"*
 }
 
 # cost KIND N OPTIONS: what the answer takes, as processor time, which is instructions
