@@ -35,29 +35,12 @@ struct recording {
 	bool full;
 };
 
-/* Beside the file that it becomes, so that there is room; it has no name, so nothing stays. */
 static int temporary(const char *output)
 {
-	char dir[4096];
-	char *slash;
-	int fd;
+	int fd = ks_output_temporary();
 
-	ks_fmt(dir, sizeof(dir), "%s", output);
-	slash = strrchr(dir, '/');
-	if (slash)
-		slash[slash == dir] = '\0';
-	else
-		strcpy(dir, ".");
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
-		char name[4200];
-
-		fd = mkostemp(ks_fmt(name, sizeof(name), "%s/.kstall.XXXXXX", dir), O_CLOEXEC);
-		if (fd >= 0)
-			unlink(name);
-	}
 	if (fd < 0)
-		ks_die("%s: %s", dir, strerror(errno));
+		ks_die("%s: %s", output, strerror(errno));
 	return fd;
 }
 

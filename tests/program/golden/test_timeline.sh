@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 12
+plan 17
 
 make_dat layers windows
 
@@ -76,6 +76,23 @@ same "... leaves the file that was there, and no other" "$(cat kept.pftrace) $(l
 ln -s kept.pftrace link.pftrace
 "$KSTALL" timeline -o link.pftrace layers.dat >said
 same "a link stays one" "$(readlink link.pftrace) $(is_whole kept.pftrace)" "kept.pftrace yes"
+mkdir far
+elsewhere=$(mktemp -d -p /dev/shm)	# of another file system
+at_exit rm -rf "$elsewhere"
+ln -s "$elsewhere" there
+echo before >"$elsewhere/far.pftrace"
+ln -s ../there/far.pftrace far/link.pftrace
+"$KSTALL" timeline -o ./far/..//far/link.pftrace layers.dat >said
+same "a link to another file system" "$(is_whole "$elsewhere/far.pftrace") $(ls -A "$elsewhere")" "yes far.pftrace"
+ln -s around around
+same "a link to itself" "$("$KSTALL" timeline -o around layers.dat 2>&1)" "kstall: around: Too many levels of symbolic links"
+chown -h 65534 link.pftrace there
+same "a link that another user has made is not followed" "$("$KSTALL" timeline -o link.pftrace layers.dat 2>&1)" \
+	"kstall: link.pftrace: link.pftrace is a link of user 65534: name the file itself"
+same "... nor one on the way to the file" "$("$KSTALL" timeline -o there/far.pftrace layers.dat 2>&1)" \
+	"kstall: there/far.pftrace: there is a link of user 65534: name the file itself"
+"$KSTALL" timeline -o /dev/fd/3 layers.dat 3>through >said
+same "what the shell has opened" "$(is_whole through)" yes
 mkfifo pipe
 cat pipe >through &
 "$KSTALL" timeline -o pipe layers.dat >said
