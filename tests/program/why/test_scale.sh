@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: ten times as many threads, open steps, windows, events cost `kstall why` at most twelve times as much
+# description: ten times as many threads, open steps, windows, events cost `kstall why` at most twelve times as much; memory does not grow with events
 # timeout: 900
 # requires: python3
 # once: it does not ask the kernel
@@ -30,7 +30,15 @@ ten() {
 	t_range "$2 $1 cost at most 12 times as much as a tenth (percent)" $((100 * many / few)) 1 1200
 }
 
-plan "$(grep -vc '^#' scale.list)"
+plan $(($(grep -vc '^#' scale.list) + 1))
 while read -r kind many options; do
 	ten "$kind" "$many" "$options"
 done < <(grep -v '^#' scale.list)
+
+# What the job's threads did last is kept, 2^18 pieces of it (KS_LOG): both have more.
+for events in 1000000 2000000; do
+	python3 load.py events $events >"$work/stream"
+	read -r _ "kib_$events" < <(cost marker)
+done
+# shellcheck disable=SC2154 # read
+t_range "a million events more need no more memory, but for the names of 2,000 steps (KiB)" $((kib_2000000 - kib_1000000)) -4096 4096
