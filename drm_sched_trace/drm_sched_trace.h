@@ -285,6 +285,7 @@ void ds_on_queue(void *hook, struct drm_sched_job *job, struct drm_sched_entity 
 void ds_on_run(void *hook, struct drm_sched_job *job, struct drm_sched_entity *ent);
 void ds_on_block(void *hook, struct drm_sched_job *job, struct dma_fence *f);
 bool ds_wakeup_enter(void *data, struct pt_regs *regs);
+bool ds_clear_dep_enter(void *data, struct pt_regs *regs);
 bool ds_finished_enter(void *data, struct pt_regs *regs);
 bool ds_ring_fini_enter(void *data, struct pt_regs *regs);
 

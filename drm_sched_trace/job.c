@@ -261,11 +261,8 @@ static void ds_dep_emit(const struct ds_wait *wait, const struct ds_job *rec,
 					 ds_key(wait->dep.ctx, wait->dep.seqno), result, &e);
 }
 
-/*
- * drm_sched_entity_wakeup(struct dma_fence *f, struct dma_fence_cb *cb): signaled, with the fence's
- * lock held; the callback is part of the entity, and the entity's ring is about to be woken.
- */
-bool ds_wakeup_enter(void *data, struct pt_regs *regs)
+/* Return: false if the entity waits for nothing, as far as it was seen. */
+static bool ds_dep_ended(struct pt_regs *regs)
 {
 	const struct dma_fence *f = (void *)regs_get_kernel_argument(regs, 0);
 	const struct drm_sched_entity *ent =
@@ -275,19 +272,39 @@ bool ds_wakeup_enter(void *data, struct pt_regs *regs)
 	struct ds_wait wait;
 	struct ds_job rec;
 
-	if (!kstall_inflight_take(&ds_waits, ent->fence_context, &wait)) {
-		kstall_inflight_unmatched(&ds_waits);
+	if (!kstall_inflight_take(&ds_waits, ent->fence_context, &wait))
 		return false;
-	}
 	wait_ns = kstall_delta(now, wait.since_ns);
 	if (!ds_job_held(ds_key(ctx, wait.seqno), now, wait_ns, &rec))
-		return false;
+		return true;
 	ds_dep_emit(&wait, &rec, ent->rq->sched, ctx, wait_ns, 0,
 		    ds_fence_ops(f) == wait.scheduled_ops);
 	if (trace_drm_sched_prio_inversion_enabled() && wait.dep.known &&
 	    wait.dep.priority > rec.priority)
 		ds_invert_emit(&rec, ent->rq->sched, ctx, wait.seqno, wait_ns, DS_INVERT_DEPENDENCY,
 			       &wait.dep);
+	return true;
+}
+
+/*
+ * drm_sched_entity_wakeup(struct dma_fence *f, struct dma_fence_cb *cb): signaled, with the fence's
+ * lock held; the callback is part of the entity, and the entity's ring is about to be woken.
+ */
+bool ds_wakeup_enter(void *data, struct pt_regs *regs)
+{
+	if (!ds_dep_ended(regs))
+		kstall_inflight_unmatched(&ds_waits);
+	return false;
+}
+
+/*
+ * drm_sched_entity_clear_dep(), with the same arguments: the callback itself where the job that is
+ * waited for is on the same ring, and part of the other one. Gone since "drm/sched: Remove
+ * optimization that causes hang when killing dependent jobs" (Debian: 6.12.41, 6.1.153).
+ */
+bool ds_clear_dep_enter(void *data, struct pt_regs *regs)
+{
+	ds_dep_ended(regs);
 	return false;
 }
 

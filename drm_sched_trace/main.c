@@ -81,7 +81,7 @@ static struct kstall_inflight *tables[] = {
 
 /* Ends before beginnings: what is armed first misses nothing of what is armed later. */
 enum {
-	H_RING_FINI, H_FINISHED, H_WAKEUP, H_BLOCK, H_RUN, H_QUEUE,
+	H_RING_FINI, H_FINISHED, H_WAKEUP, H_CLEAR_DEP, H_BLOCK, H_RUN, H_QUEUE,
 	H_TIMEOUT, H_START, H_KARMA, H_STOP, H_FINI, H_FLUSH, H_REMOVE,
 	H_IOCTL, H_VALIDATE, H_LOCK, H_LOCK_INTR,
 	H_WAIT, H_WAIT_ANY, H_WAIT_RESV, H_WAIT_SYNCOBJ, H_WAIT_TIMELINE,
@@ -95,6 +95,8 @@ static struct kstall_hook hooks[] = {
 				    ds_finished_enter),
 	[H_WAKEUP] = KSTALL_ENTRY("wakeup", "gpu_sched", "drm_sched_entity_wakeup",
 				  ds_wakeup_enter),
+	[H_CLEAR_DEP] = KSTALL_ENTRY("clear_dep", "gpu_sched", "drm_sched_entity_clear_dep",
+				     ds_clear_dep_enter, .spare = true),
 	[H_BLOCK] = KSTALL_TRACEPOINT("block", "gpu_sched",
 				      "drm_sched_job_unschedulable|drm_sched_job_wait_dep",
 				      ds_on_block),
@@ -153,24 +155,25 @@ static struct kstall_hook hooks[] = {
 /* Which part of its wait is whose needs them all. */
 #define JOB_HOOKS	(BIT_ULL(H_FINISHED) | BIT_ULL(H_WAKEUP) | BIT_ULL(H_BLOCK) | \
 			 BIT_ULL(H_RUN) | BIT_ULL(H_QUEUE))
+#define JOB_OPTIONAL	(BIT_ULL(H_RING_FINI) | BIT_ULL(H_CLEAR_DEP))
 #define JOB_TABLES	(BIT(T_JOBS) | BIT(T_WAITS) | BIT(T_RINGS))
 
 #define FENCE_HOOKS	(BIT_ULL(H_WAIT) | BIT_ULL(H_WAIT_ANY) | BIT_ULL(H_WAIT_RESV))
 #define BO_HOOKS	(BIT_ULL(H_BO_RELEASE) | BIT_ULL(H_BO_INIT))
 
 static const struct kstall_event_def events[] = {
-	KSTALL_EVENT(drm_sched_job_dispatch, JOB_HOOKS, .optional = BIT_ULL(H_RING_FINI),
+	KSTALL_EVENT(drm_sched_job_dispatch, JOB_HOOKS, .optional = JOB_OPTIONAL,
 		     .tables = JOB_TABLES),
-	KSTALL_EVENT(drm_sched_job_complete, JOB_HOOKS, .optional = BIT_ULL(H_RING_FINI),
+	KSTALL_EVENT(drm_sched_job_complete, JOB_HOOKS, .optional = JOB_OPTIONAL,
 		     .tables = JOB_TABLES),
-	KSTALL_EVENT(drm_sched_dep_wait, JOB_HOOKS, .optional = BIT_ULL(H_RING_FINI),
+	KSTALL_EVENT(drm_sched_dep_wait, JOB_HOOKS, .optional = JOB_OPTIONAL,
 		     .tables = JOB_TABLES),
-	KSTALL_EVENT(drm_sched_prio_inversion, JOB_HOOKS, .optional = BIT_ULL(H_RING_FINI),
+	KSTALL_EVENT(drm_sched_prio_inversion, JOB_HOOKS, .optional = JOB_OPTIONAL,
 		     .tables = JOB_TABLES, .rare = true),
 	KSTALL_EVENT(drm_sched_job_timeout, JOB_HOOKS | BIT_ULL(H_TIMEOUT),
-		     .optional = BIT_ULL(H_RING_FINI), .tables = JOB_TABLES, .rare = true),
+		     .optional = JOB_OPTIONAL, .tables = JOB_TABLES, .rare = true),
 	KSTALL_EVENT(drm_sched_reset, JOB_HOOKS | BIT_ULL(H_STOP) | BIT_ULL(H_START),
-		     .optional = BIT_ULL(H_RING_FINI) | BIT_ULL(H_KARMA),
+		     .optional = JOB_OPTIONAL | BIT_ULL(H_KARMA),
 		     .tables = JOB_TABLES | BIT(T_RESETS), .rare = true),
 	KSTALL_EVENT(drm_sched_entity_migrate, BIT_ULL(H_QUEUE), .optional = BIT_ULL(H_FINI),
 		     .tables = BIT(T_HOMES)),

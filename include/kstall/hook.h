@@ -37,6 +37,7 @@ enum kstall_state {
 	KSTALL_ARMED,
 	KSTALL_WAITING,		/* wanted, the target's module is not loaded */
 	KSTALL_FAILED,		/* wanted, and should work: see err */
+	KSTALL_ABSENT,		/* wanted, but this kernel has none and needs none */
 };
 
 /**
@@ -82,6 +83,7 @@ struct kstall_hook_stats {
  * @enter: entry probe
  * @ret: return probe
  * @placed: see KSTALL_PLACED()
+ * @spare: kernels that do not have the function do not need it: that is no failure
  * @state: see &enum kstall_state; this and all below under kstall.lock
  * @err: errno of the last attempt, 0 if it went well
  * @target: the name in use
@@ -115,6 +117,7 @@ struct kstall_hook {
 	kstall_enter_t enter;
 	kstall_return_t ret;
 	bool placed;
+	bool spare;
 
 	enum kstall_state state;
 	int err;
@@ -143,10 +146,10 @@ struct kstall_hook {
 	{ .name = (_name), .module = (_module), .targets = (_targets),	\
 	  .kind = KSTALL_KIND_TRACEPOINT, .probe = (void *)(_probe) }
 
-/* A function's entry. */
-#define KSTALL_ENTRY(_name, _module, _targets, _enter)			\
+/* A function's entry; options follow. */
+#define KSTALL_ENTRY(_name, _module, _targets, _enter, ...)		\
 	{ .name = (_name), .module = (_module), .targets = (_targets),	\
-	  .kind = KSTALL_KIND_ENTRY, .enter = (_enter) }
+	  .kind = KSTALL_KIND_ENTRY, .enter = (_enter), __VA_ARGS__ }
 
 /* A function's entry and return with @_size bytes of per-call data; options follow. */
 #define KSTALL_PAIR(_name, _module, _targets, _size, _enter, _ret, ...)	\

@@ -310,6 +310,9 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 	} else if (kstall_target_absent(hook)) {
 		hook->err = 0;
 		hook->state = KSTALL_WAITING;
+	} else if (hook->spare && ret == -ENOENT) {
+		hook->err = 0;
+		hook->state = KSTALL_ABSENT;
 	} else {
 		kstall_hook_fail(hook, ret);
 	}
@@ -635,7 +638,7 @@ static void kstall_hooks_dry_run(void)
 			ret = hook->tp ? 0 : -ENOENT;
 		else
 			ret = kstall_first_function(hook, kstall_try_function);
-		if (ret && !kstall_target_absent(hook))
+		if (ret && !(hook->spare && ret == -ENOENT) && !kstall_target_absent(hook))
 			kstall_hook_fail(hook, ret);
 		hook->state = KSTALL_IDLE;
 	}

@@ -72,6 +72,8 @@ static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
 		seq_puts(m, "armed");
 	else if (hook->state == KSTALL_WAITING)
 		seq_printf(m, "waiting-for:%s", hook->module ?: hook->targets);
+	else if (hook->state == KSTALL_ABSENT)
+		seq_puts(m, "absent");
 	else if (hook->err)
 		seq_printf(m, "failed errno=%d", -hook->err);
 	else
