@@ -317,6 +317,7 @@ bool ds_wait_syncobj_enter(void *data, struct pt_regs *regs);
 void ds_wait_return(void *data, struct pt_regs *regs);
 
 /* ttm.c */
+bool ds_owner_gone(const void *rec);
 bool ds_bo_init_enter(void *data, struct pt_regs *regs);
 bool ds_bo_release_enter(void *data, struct pt_regs *regs);
 bool ds_move_enter(void *data, struct pt_regs *regs);

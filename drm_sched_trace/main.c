@@ -61,6 +61,7 @@ struct kstall_inflight ds_fence_waits = {
 };
 struct kstall_inflight ds_bos = {
 	.name = "buffers", .rec_size = sizeof(struct kstall_who), .max_age_ns = 60 * MINUTE,
+	.gone = ds_owner_gone,
 };
 
 enum {

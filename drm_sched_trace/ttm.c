@@ -2,6 +2,9 @@
 /* ttm.c - buffers pushed out of the GPU's memory, by whom and whose */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+
 #include "drm_sched_trace.h"
 #include "drm_sched_trace_events.h"
 
@@ -41,6 +44,18 @@ bool ds_bo_release_enter(void *data, struct pt_regs *regs)
 	if (bo->ttm)
 		kstall_inflight_take(&ds_bos, (unsigned long)bo->ttm, &who);
 	return false;
+}
+
+/* Buffers live as long as a job does, which may be for weeks. @rec: of ds_bos */
+bool ds_owner_gone(const void *rec)
+{
+	const struct kstall_who *who = rec;
+	bool gone;
+
+	rcu_read_lock();
+	gone = !pid_task(find_pid_ns(who->tgid, &init_pid_ns), PIDTYPE_TGID);
+	rcu_read_unlock();
+	return gone;
 }
 
 static void ds_bo_owner(const void *key, struct kstall_who *who)

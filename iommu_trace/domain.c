@@ -181,6 +181,12 @@ static bool it_look(struct pci_dev *pdev, u64 scan, struct iommu_domain_ops *ops
 	return true;
 }
 
+/* A domain that no device is in any more: another may come to be in its place. */
+static bool it_home_left(const struct kstall_node *node, u64 scan)
+{
+	return ((const struct it_home *)node->rec)->scan < scan;
+}
+
 static unsigned long it_again;	/* jiffies of the next look, 0: none; under kstall.lock */
 
 /**
@@ -196,6 +202,7 @@ void it_scan(struct iommu_domain_ops *first)
 {
 	struct pci_dev *pdev = NULL;
 	u64 scan = kstall_now();
+	bool all = true;
 
 	memset(first, 0, sizeof(*first));
 	for_each_pci_dev(pdev) {
@@ -203,12 +210,15 @@ void it_scan(struct iommu_domain_ops *first)
 
 		if (!device_trylock(&pdev->dev)) {
 			it_again = it_again ?: (jiffies + HZ) | 1;
+			all = false;
 			continue;
 		}
 		if (pdev->dev.driver && it_look(pdev, scan, &ops) && !first->iotlb_sync)
 			*first = ops;
 		device_unlock(&pdev->dev);
 	}
+	if (all)
+		kstall_inflight_purge(&it_homes, it_home_left, scan);
 }
 
 /* Ten times a second for each enabled event that names domains or IOMMUs; never twice at once. */

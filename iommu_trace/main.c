@@ -21,7 +21,6 @@
 
 struct kstall_inflight it_homes = {
 	.name = "domains", .capacity = 4096, .rec_size = sizeof(struct it_home),
-	.max_age_ns = 60 * MINUTE,
 };
 struct kstall_inflight it_queues = {
 	.name = "queues", .capacity = 16384, .rec_size = sizeof(struct it_queue),

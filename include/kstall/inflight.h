@@ -64,6 +64,8 @@ struct kstall_magazine {
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0:
  *	never, for what may be under way for any time, or goes with its owner
+ * @gone: of records that live as long as somebody's object: has that somebody ended? Only then
+ *	are they evicted. Bucket locked; NULL: age is all that counts
  * @own: it is a &struct kstall_own, and not for the functions below
  * @failed: there was no memory for it, and the log says so
  * @dropped: records there was no room for, in former allocations
@@ -91,6 +93,7 @@ struct kstall_inflight {
 	u32 rec_size;
 	bool raw;
 	u64 max_age_ns;
+	bool (*gone)(const void *rec);
 	bool own;
 
 	bool failed;

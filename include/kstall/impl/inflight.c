@@ -382,9 +382,12 @@ u64 kstall_inflight_purge(struct kstall_inflight *t,
 	return n;
 }
 
-static bool kstall_born_before(const struct kstall_node *node, u64 limit)
+/* @table: its address, aged_ns being now. */
+static bool kstall_is_lost(const struct kstall_node *node, u64 table)
 {
-	return node->born_ns < limit;
+	const struct kstall_inflight *t = (const void *)(unsigned long)table;
+
+	return node->born_ns < t->aged_ns - t->max_age_ns && (!t->gone || t->gone(node->rec));
 }
 
 void kstall_inflight_evicted(struct kstall_inflight *t, u64 age_ns, u64 now)
@@ -405,7 +408,8 @@ static bool kstall_inflight_runs_full(struct kstall_inflight *t)
 
 /*
  * Evicts records whose end has not come for long, if the table runs full. It may have been
- * missed; but the oldest may also be what somebody is looking for. A table that stays full of what
+ * missed; but the oldest may also be what somebody is looking for, so that where it is known
+ * whose they are, the newest are refused instead. A table that stays full of what
  * is alive is not searched again at once. Worker context.
  */
 void kstall_inflight_age(struct kstall_inflight *t)
@@ -422,8 +426,8 @@ void kstall_inflight_age(struct kstall_inflight *t)
 		return;
 	t->aged_ns = now;
 	for (b = 0; b < kstall_nr_buckets(t); b++) {
-		while (kstall_inflight_take_if(t, b, kstall_born_before, now - t->max_age_ns,
-					       &born_ns, NULL))
+		while (kstall_inflight_take_if(t, b, kstall_is_lost, (unsigned long)t, &born_ns,
+					       NULL))
 			kstall_inflight_evicted(t, now - born_ns, now);
 		cond_resched();
 	}

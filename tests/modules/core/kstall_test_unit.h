@@ -220,6 +220,11 @@ static void ut_insert_born(struct kstall_inflight *t, u64 key, u64 born)
 	preempt_enable();
 }
 
+static bool ut_is_even(const void *rec)
+{
+	return !(container_of(rec, struct kstall_node, rec[0])->key & 1);
+}
+
 static void ut_age(struct ut *ut)
 {
 	UT_TABLE(t, 64, .max_age_ns = 1);
@@ -262,8 +267,13 @@ static void ut_age(struct ut *ut)
 	kstall_inflight_age(&t);
 	ut_check(ut, !ut_add(&t, 200) && kstall_inflight_in_use(&t) == 50,
 		 "age: but some time after");
+	t.gone = ut_is_even;
+	t.max_age_ns = 1;
+	t.aged_ns = 0;
+	kstall_inflight_age(&t);
+	ut_eq(ut, t.evicted, 61, "age: of those whose owner is known, only whose has ended");
 	kstall_inflight_free(&t);
-	ut_eq(ut, t.evicted, 41, "age: freed, they stay counted");
+	ut_eq(ut, t.evicted, 61, "age: freed, they stay counted");
 }
 
 static void ut_delta(struct ut *ut)
