@@ -34,12 +34,14 @@ struct kstall_folded {
  * struct kstall_fold - a folded event's table
  * @table: its records. List it in the module's tables
  * @emit: emits a summary from a copy of the record; process context, no lock held
+ * @any: there may be records: without it nobody asks each CPU, ten times a second
  *
  * Defined by KSTALL_FOLD(), which checks the records' type.
  */
 struct kstall_fold {
 	struct kstall_inflight table;
 	void (*emit)(const struct kstall_folded *folded);
+	bool any;
 };
 
 /* Largest folded record: summaries are copied to the worker's stack. */

@@ -2,6 +2,15 @@
 /* fold.c - what fold.h declares, and the worker's part of it */
 #include "impl.h"
 
+/* After a record was inserted. */
+static void kstall_fold_note(struct kstall_fold *fold)
+{
+	/* Pairs with the xchg() in kstall_fold_sweep(): it sees the record, or we what it wrote. */
+	smp_mb();
+	if (!READ_ONCE(fold->any))
+		WRITE_ONCE(fold->any, true);
+}
+
 /**
  * kstall_fold_hit() - something happened
  * @fold: table
@@ -24,6 +33,7 @@ bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_s
 		return false;
 	f = slot->rec;
 	if (!found) {
+		kstall_fold_note(fold);
 		f->last_ns = now;
 		kstall_inflight_unlock(slot);
 		return false;
@@ -54,6 +64,8 @@ bool kstall_fold_add(struct kstall_fold *fold, u64 key, u64 now, struct kstall_s
 
 	if (!kstall_inflight_find_or_insert(&fold->table, key, now, slot, &found))
 		return false;
+	if (!found)
+		kstall_fold_note(fold);
 	f = slot->rec;
 	if (!f->count++)
 		f->first_ns = now;
@@ -99,7 +111,8 @@ void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 	u64 born_ns;
 	u32 b;
 
-	if (!fold->table.buckets || !kstall_inflight_in_use(&fold->table))
+	/* Who inserts after this sets it again. */
+	if (!fold->table.buckets || !xchg(&fold->any, false))
 		return;
 	for (b = 0; b < kstall_nr_buckets(&fold->table); b++) {
 		while (kstall_inflight_take_if(&fold->table, b, kstall_fold_due, now, &born_ns,
@@ -107,4 +120,6 @@ void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 			kstall_fold_emit(fold, rec);
 		cond_resched();
 	}
+	if (kstall_inflight_in_use(&fold->table))
+		kstall_fold_note(fold);
 }
