@@ -47,7 +47,9 @@ struct kstall_stub_calls {
 
 /**
  * struct kstall_stub - a trampoline and the hook it serves
- * @body: what the function goes on with behind its site. The stub's text reads it: stays first
+ * @body: what the function goes on with behind its site, 0: the stub does not call that itself.
+ *	The stub's text reads it: stays first
+ * @function: the same, always
  * @hook: whose probes it calls, NULL: nobody's any more
  * @text: the stub
  * @key: of the static call by which the stub calls @body: no indirect branch is needed
@@ -61,6 +63,7 @@ struct kstall_stub_calls {
  */
 struct kstall_stub {
 	unsigned long body;
+	unsigned long function;
 	struct kstall_hook *hook;
 	void *text;
 	struct static_call_key *key;

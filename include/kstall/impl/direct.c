@@ -259,7 +259,33 @@ static unsigned long kstall_direct_site(const struct kstall_hook *hook)
 	return kprobe_ftrace(&kp) ? (unsigned long)kp.addr : 0;
 }
 
-/* Has the site call the stub. Return: 0 or errno. */
+/*
+ * Where calls are counted (retbleed=stuff) the kernel says "Invalid padding area" of a static call
+ * into the middle of a function, once (arch/x86/kernel/callthunks.c): there each call goes the way
+ * that live patches take, for which no body matches.
+ */
+static void kstall_stub_aim(struct kstall_stub *stub, unsigned long body)
+{
+	stub->function = body;
+#ifdef X86_FEATURE_CALL_DEPTH
+	if (boot_cpu_has(X86_FEATURE_CALL_DEPTH)) {
+		stub->body = 0;
+		return;
+	}
+#endif
+	stub->body = body;
+	__static_call_update(stub->key, stub->tramp, (void *)body);
+}
+
+/* ftrace has broken down: the site may call the stub for ever, which does nothing then. */
+static void kstall_stub_stick(struct kstall_stub *stub)
+{
+	WRITE_ONCE(stub->hook, NULL);
+	kstall_direct_stuck = true;
+	__module_get(THIS_MODULE);
+}
+
+/* Has the site call the stub. Return: 0 or errno; -ENODEV: the stub stays its owner's for good. */
 static int kstall_stub_attach(struct kstall_stub *stub, unsigned long site)
 {
 	int ret;
@@ -267,14 +293,18 @@ static int kstall_stub_attach(struct kstall_stub *stub, unsigned long site)
 	/* Registered anew each time, as for kprobes: nothing of its last life is left. */
 	memset(&stub->ops, 0, sizeof(stub->ops));
 	stub->ops.ops_func = kstall_direct_share;
-	stub->body = site + MCOUNT_INSN_SIZE;
-	__static_call_update(stub->key, stub->tramp, (void *)stub->body);
+	kstall_stub_aim(stub, site + MCOUNT_INSN_SIZE);
 	ret = ftrace_set_filter_ip(&stub->ops, site, 0, 1);
 	if (ret)
-		return ret;
+		return ret == -ENODEV ? -EOPNOTSUPP : ret;
 	ret = kstall_register_direct(&stub->ops, (unsigned long)stub->text);
 	if (!ret)
 		return 0;
+	/* It was well a moment ago: the site may have been patched. */
+	if (ret == -ENODEV) {
+		kstall_stub_stick(stub);
+		return ret;
+	}
 	/* But for that one refusal it was in ftrace's list before it was taken out again. */
 	if (ret != -EBUSY)
 		synchronize_rcu_tasks();
@@ -303,7 +333,11 @@ const char *kstall_direct_try(struct kstall_hook *hook)
 	ret = kstall_stub_attach(hook->stub, site);
 	if (!ret)
 		return NULL;
-	kstall_stub_put(hook->stub);
+	if (ret == -ENODEV)
+		pr_err("hook %s: ftrace has broken down at %s: the module has to stay\n",
+		       hook->name, hook->target);
+	else
+		kstall_stub_put(hook->stub);
 	hook->stub = NULL;
 	return ret == -EBUSY ? "busy" : "error";
 }
@@ -345,8 +379,7 @@ static bool kstall_direct_detach(struct kstall_hook *hook)
 	/* It has broken down (ftrace_kill()): the site calls the stub for ever. */
 	pr_err("hook %s: ftrace does not let go of %s, error %d: the module has to stay\n",
 	       hook->name, hook->target, ret);
-	kstall_direct_stuck = true;
-	__module_get(THIS_MODULE);
+	kstall_stub_stick(stub);
 	hook->stub = NULL;
 	return false;
 }
@@ -375,7 +408,7 @@ static bool kstall_stub_drains(struct kstall_stub *stub)
 		/* Not if exit() waits already. */
 		stub->pinned = try_module_get(THIS_MODULE);
 		pr_warn("hook %s: %llu calls of %ps have not returned: the module has to stay until they have\n",
-			stub->owner->name, calls, (void *)stub->body);
+			stub->owner->name, calls, (void *)stub->function);
 	}
 	return true;
 }
@@ -426,7 +459,7 @@ static void kstall_stub_show(struct seq_file *m, const struct kstall_stub *stub)
 	char function[64];
 
 	/* Without its module. */
-	snprintf(function, sizeof(function), "%ps", (void *)stub->body);
+	snprintf(function, sizeof(function), "%ps", (void *)stub->function);
 	function[strcspn(function, " ")] = '\0';
 	seq_printf(m, "draining %s function=%s calls=%llu since_mono_ns=%llu\n",
 		   stub->owner->name, function, kstall_stub_inside(stub), stub->drain_ns);
