@@ -127,21 +127,13 @@ void iq_overflowed(struct ib_cq *cq, s32 used, s32 syndrome)
  * mlx5: cq_err_event_notifier(struct notifier_block *, unsigned long type, void *eqe) calls what
  * is below, in hardirq; the syndrome is in its hands only.
  */
-struct iq_mlx5_error {
-	bool inside;
-	bool told;
-	u32 cqn;
-	u8 syndrome;
-};
-
-static DEFINE_PER_CPU(struct iq_mlx5_error, iq_mlx5_error);
-
 bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
 {
 	const struct mlx5_eqe *eqe = (void *)regs_get_kernel_argument(regs, 2);
-	struct iq_mlx5_error *error = this_cpu_ptr(&iq_mlx5_error);
+	struct iq_mlx5_error *error = kstall_own_claim(&iq_mlx5_errors, kstall_now());
 
-	error->inside = true;
+	if (!error)
+		return false;
 	error->told = false;
 	error->cqn = be32_to_cpu(eqe->data.cq_err.cqn) & 0xffffff;
 	error->syndrome = eqe->data.cq_err.syndrome;
@@ -154,7 +146,10 @@ bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
  */
 bool iq_mlx5e_cq_error_enter(void *data, struct pt_regs *regs)
 {
-	this_cpu_ptr(&iq_mlx5_error)->told = true;
+	struct iq_mlx5_error *error = kstall_own_find(&iq_mlx5_errors);
+
+	if (error)
+		error->told = true;
 	return false;
 }
 
@@ -164,24 +159,28 @@ bool iq_mlx5e_cq_error_enter(void *data, struct pt_regs *regs)
  */
 void iq_mlx5_cq_error_return(void *data, struct pt_regs *regs)
 {
-	struct iq_mlx5_error *error = this_cpu_ptr(&iq_mlx5_error);
-	struct iq_overflow o = {
-		.cq_id = error->cqn, .used = -1, .syndrome = error->syndrome,
-		.dev_node = NUMA_NO_NODE,
-	};
+	struct iq_mlx5_error *error = kstall_own_find(&iq_mlx5_errors);
+	struct iq_overflow o = { .used = -1, .dev_node = NUMA_NO_NODE };
 	u64 now = kstall_now();
+	bool told;
 
-	error->inside = false;
-	if (!error->told && trace_ib_cq_overflow_enabled())
+	if (!error)
+		return;
+	o.cq_id = error->cqn;
+	o.syndrome = error->syndrome;
+	told = error->told;
+	kstall_own_release(error);
+	if (!told && trace_ib_cq_overflow_enabled())
 		iq_emit_overflow(&o, 1, now, now);
 }
 
 static void iq_cq_error(struct ib_cq *cq)
 {
-	struct iq_mlx5_error *error = this_cpu_ptr(&iq_mlx5_error);
-	s32 syndrome = error->inside ? error->syndrome : 0;
+	struct iq_mlx5_error *error = kstall_own_find(&iq_mlx5_errors);
+	s32 syndrome = error ? error->syndrome : 0;
 
-	error->told = true;
+	if (error)
+		error->told = true;
 	/* soft-RoCE says so when it is full, mlx5 by the syndrome; of others it is not known. */
 	iq_overflowed(cq, syndrome == MLX5_CQ_ERROR_SYNDROME_CQ_OVERRUN ||
 		      cq->device->ops.driver_id == RDMA_DRIVER_RXE ? cq->cqe : -1, syndrome);

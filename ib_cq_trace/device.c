@@ -10,6 +10,9 @@
 #include "ib_cq_trace.h"
 #include "ib_cq_trace_events.h"
 
+/* More than that wait only while a port does not answer: those are told without what it is. */
+#define IQ_PORT_EVENTS	256
+
 /* An event of a port that was not told yet. */
 struct iq_port_event {
 	struct list_head node;
@@ -21,16 +24,18 @@ struct iq_port_event {
  * struct iq_device - a device; the client's data of it
  * @node: in iq_devices
  * @handler: takes its events of ports
- * @lock: guards @events
+ * @lock: guards @events and @nr_events
  * @events: struct iq_port_event, oldest first
+ * @nr_events: how many they are
  * @work: tells them
  * @sweep: looks for its failed queue pairs
  */
 struct iq_device {
 	struct list_head node;
 	struct ib_event_handler handler;
-	spinlock_t lock;	/* events */
+	spinlock_t lock;	/* events, nr_events */
 	struct list_head events;
+	unsigned int nr_events;
 	struct work_struct work;
 	struct iq_sweep sweep;
 };
@@ -63,8 +68,10 @@ static struct iq_port_event *iq_next_event(struct iq_device *dev)
 
 	spin_lock(&dev->lock);
 	e = list_first_entry_or_null(&dev->events, struct iq_port_event, node);
-	if (e)
+	if (e) {
 		list_del(&e->node);
+		dev->nr_events--;
+	}
 	spin_unlock(&dev->lock);
 	return e;
 }
@@ -84,6 +91,21 @@ static void iq_events_work(struct work_struct *work)
 	}
 }
 
+/* Return: false if too many wait already. */
+static bool iq_queue_event(struct iq_device *dev, struct iq_port_event *e)
+{
+	bool room;
+
+	spin_lock(&dev->lock);
+	room = dev->nr_events < IQ_PORT_EVENTS;
+	if (room) {
+		list_add_tail(&e->node, &dev->events);
+		dev->nr_events++;
+	}
+	spin_unlock(&dev->lock);
+	return room;
+}
+
 /*
  * A worker of the core's, which holds the device's event_handler_rwsem: the port must not be asked
  * here, as drivers take the RTNL for that (ib_get_eth_speed()), under which GID changes want the
@@ -98,16 +120,14 @@ static void iq_on_event(struct ib_event_handler *handler, struct ib_event *event
 	if (!trace_ib_port_event_enabled())
 		return;
 	e = kmalloc(sizeof(*e), GFP_KERNEL);
-	if (!e) {
-		iq_port_event(event->device, event->event, port, NULL);
+	if (e)
+		*e = (struct iq_port_event){ .type = event->event, .port = port };
+	if (e && iq_queue_event(dev, e)) {
+		queue_work(system_long_wq, &dev->work);
 		return;
 	}
-	e->type = event->event;
-	e->port = port;
-	spin_lock(&dev->lock);
-	list_add_tail(&e->node, &dev->events);
-	spin_unlock(&dev->lock);
-	queue_work(system_long_wq, &dev->work);
+	kfree(e);
+	iq_port_event(event->device, event->event, port, NULL);
 }
 
 static struct ib_client iq_client;

@@ -10,6 +10,7 @@
 
 #include <kstall/event.h>
 #include <kstall/identity.h>
+#include <kstall/own.h>
 
 /* Longer device names are cut. */
 #define IQ_DEV_LEN	32
@@ -217,6 +218,13 @@ struct iq_destroy_call {
 	u64 begin_ns;
 };
 
+/* In cq_err_event_notifier() of mlx5_core: what the error is of, whether anybody was told */
+struct iq_mlx5_error {
+	u32 cqn;
+	u8 syndrome;
+	bool told;
+};
+
 /* rxe_cq_post(), cq_err_event_notifier() of mlx5_core */
 struct iq_cqe_call {
 	struct ib_cq *cq;
@@ -250,6 +258,7 @@ struct iq_odp_call {
 
 extern struct kstall_inflight iq_qps, iq_posts, iq_scheduled, iq_channels;
 extern struct kstall_fold iq_flushes, iq_overflows;
+extern struct kstall_own iq_mlx5_errors;
 
 /* @id is unique in its device. */
 static inline u64 iq_key(const struct ib_device *ibdev, u32 id)

@@ -52,7 +52,11 @@ struct kstall_fold iq_flushes = KSTALL_FOLD("flushes", 2048, struct iq_flushed, 
 struct kstall_fold iq_overflows = KSTALL_FOLD("overflows", 256, struct iq_overflow,
 					      iq_emit_overflows);
 
-enum { T_QPS, T_POSTS, T_SCHEDULED, T_CHANNELS, T_FLUSHES, T_OVERFLOWS };
+/* Event queues whose interrupt is handled at a time: one a CPU. */
+struct kstall_own iq_mlx5_errors = KSTALL_OWN("cq_errors", 16, sizeof(struct iq_mlx5_error),
+					      MINUTE);
+
+enum { T_QPS, T_POSTS, T_SCHEDULED, T_CHANNELS, T_FLUSHES, T_OVERFLOWS, T_MLX5_ERRORS };
 
 static struct kstall_inflight *tables[] = {
 	[T_QPS] = &iq_qps,
@@ -61,6 +65,7 @@ static struct kstall_inflight *tables[] = {
 	[T_CHANNELS] = &iq_channels,
 	[T_FLUSHES] = &iq_flushes.table,
 	[T_OVERFLOWS] = &iq_overflows.table,
+	[T_MLX5_ERRORS] = &iq_mlx5_errors.table,
 };
 
 /* Different providers on one node: mlx5 and soft-RoCE, say. */
@@ -159,7 +164,8 @@ static const struct kstall_event_def events[] = {
 		     .optional = BIT_ULL(H_RXE_CQ) | BIT_ULL(H_MLX5_CQ) |
 				 BIT_ULL(H_MLX5E_CQ) | BIT_ULL(H_MLX5_CQ_ERROR) |
 				 BIT_ULL(H_FREE_CQ) | BIT_ULL(H_DESTROY_CQ),
-		     .tables = BIT(T_OVERFLOWS), .fold = &iq_overflows, .rare = true),
+		     .tables = BIT(T_OVERFLOWS) | BIT(T_MLX5_ERRORS), .fold = &iq_overflows,
+		     .rare = true),
 	KSTALL_EVENT(ib_wc_error, QP_HOOKS | BIT_ULL(H_POLLED),
 		     .optional = SLOT_BITS(H_POLL) | BIT_ULL(H_RXE_CQ),
 		     .tables = BIT(T_QPS) | BIT(T_FLUSHES), .fold = &iq_flushes, .rare = true),
