@@ -132,11 +132,13 @@ static inline u64 kstall_now(void)
 
 /*
  * How deep in interrupts: task 0, softirq 1, hardirq 2, NMI 3. interrupt_context_level(), whose
- * sum takes a dozen instructions; in a task one test is enough.
+ * sum takes a dozen instructions; in a task one test is enough. PREEMPT_RT's softirqs are not in
+ * preempt_count(), but in the task.
  */
 static __always_inline u8 kstall_level(void)
 {
-	if (likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
+	if (!IS_ENABLED(CONFIG_PREEMPT_RT) &&
+	    likely(!(preempt_count() & (NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET))))
 		return 0;
 	return interrupt_context_level();
 }
