@@ -3,7 +3,7 @@
 # tier1: all
 # requires: fio
 . ./lib.sh
-plan 39
+plan 40
 
 trace io_uring_req_done
 ev=io_uring_req_done
@@ -81,6 +81,8 @@ uring cq-overflow 1 reap
 t_eq "CQ overflow: 16 requests, 16 events" "$(ev_get $ev user_data | xargs)" "$(seq 7000 7015 | xargs)"
 uring cq-overflow 1 leave
 t_eq "CQ overflow, never reaped: 16 events too" "$(ev_get $ev user_data | xargs)" "$(seq 7000 7015 | xargs)"
+uring skip-overflow
+t_eq "CQ overflow: no event for those that want no completion" "$(ev_get $ev user_data | xargs)" "$(seq 7100 7107 | xargs) 7111"
 
 uring nops 1009 1
 t_eq "1009 NOPs: 1009 events" "$(ev_get $ev user_data | sort -n)" "$(seq 1009)"

@@ -374,6 +374,30 @@ static void cmd_cq_overflow(char **arg)
 	printf("completions=16 overflowed=12 first=7004 ns=%llu\n", now() - start);
 }
 
+/*
+ * skip-overflow: 8 completions for a completion ring of 4, then, at once, 3 requests that ask for
+ * none and one that does
+ */
+static void cmd_skip_overflow(char **arg)
+{
+	struct io_uring_params p = { .flags = IORING_SETUP_CQSIZE, .cq_entries = 4 };
+	struct io_uring ring;
+	int i;
+
+	lib("queue_init", io_uring_queue_init_params(4, &ring, &p));
+	for (i = 0; i < 12; i++) {
+		struct io_uring_sqe *sqe = get_sqe(&ring, 7100 + i);
+
+		sqe->opcode = IORING_OP_NOP;
+		if (i >= 8 && i < 11)
+			sqe->flags = IOSQE_CQE_SKIP_SUCCESS;
+		if (i % 4 == 3 && lib("submit", io_uring_submit(&ring)) != 4)
+			die("short submission");
+	}
+	reap(&ring, 9, false);
+	io_uring_queue_exit(&ring);
+}
+
 /* ---- the life of a request ---- */
 
 /* link MS: a NOP that has to wait for a timeout, and another that has to wait for the NOP */
@@ -656,6 +680,7 @@ static const struct {
 	{ "bad-index", 0, cmd_bad_index },
 	{ "sqpoll-wait", 2, cmd_sqpoll_wait },
 	{ "cq-overflow", 2, cmd_cq_overflow },
+	{ "skip-overflow", 0, cmd_skip_overflow },
 	{ "link", 1, cmd_link },
 	{ "poll", 1, cmd_poll },
 	{ "multishot", 1, cmd_multishot },
