@@ -44,6 +44,14 @@ struct ks_call {
 	u32 culprit;		/* interned */
 };
 
+/* A call of the GPU's library, such as libcuda, that a thread is in. */
+struct ks_gpu_call {
+	struct ks_call what;	/* layer KS_NONE: it is in none */
+	u32 name;		/* of the function, interned */
+	u64 sp;			/* its stack when it called */
+	u64 lost;		/* events, when it called */
+};
+
 /* A file of a process whose calls are told apart. */
 struct ks_open {
 	struct ks_open *next;	/* in the bucket of its process */
@@ -74,6 +82,8 @@ struct ks_seg {
 	struct ks_what what;
 	s16 syscall;		/* or KS_NO_CALL, KS_EXITING */
 	struct ks_call call;
+	struct ks_call gpu;	/* of the GPU's library: of what nothing inside it explains */
+	u32 since;		/* a function of that which it had called, interned; 0: none, or it is known when it returns */
 	u8 uninterruptible;
 	u64 flow;		/* number of what it waited for */
 	struct ks_done *done;	/* what was done elsewhere before this sleep was ended */
@@ -129,6 +139,8 @@ struct ks_thread {
 	u8 uninterruptible;
 	s16 syscall;
 	struct ks_call call;
+	struct ks_gpu_call gpu;
+	u32 gpu_since;		/* as in struct ks_seg */
 	u64 since;
 	u64 call_begin;		/* of the system call */
 	u64 slept;		/* until then, the last time */
@@ -400,12 +412,21 @@ void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_xid(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_sxid(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_gpu_begin(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_gpu_end(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_gpu_only(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev);
 
 /* kernel.c: nothing that began before goes on */
 void ks_spans_forget(struct ks_thread *t);
 void ks_announced_sleep(struct ks_engine *e, struct ks_thread *t);
+
+/* gpucall.c: it is in none of the GPU's library */
+void ks_gpu_forget(struct ks_thread *t);
+
+/* ... which it may be, as far as is known: the return may be among what is lost */
+void ks_gpu_check(const struct ks_engine *e, struct ks_thread *t);
 
 /* block.c */
 u32 ks_disk_name(const struct ks_engine *e, u32 dev);	/* interned */

@@ -47,6 +47,7 @@ struct ks_type {
 	struct ks_form form;	/* its values: dev, and the two fields after the duration */
 	/* For those of the kernel: */
 	enum ks_span span;
+	bool family;		/* each of its events is of one function, which is the first field: NAME_NUMBER_FUNCTION */
 	const char *module_has;	/* an event of a module that says the same and more: where it is, this one is not read */
 };
 

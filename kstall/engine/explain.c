@@ -32,8 +32,12 @@ static bool in_known_call(const struct ks_seg *s)
 	return s->call.layer && (KS_HELD & 1 << s->what.state);
 }
 
+static const struct ks_form since_form = { "since {0}", NULL, 0 };
+
 static void name_held(struct ks_seg *s)
 {
+	if (s->since)
+		s->what.culprit = (struct ks_culprit){ .form = &since_form, .strings = 1 << 0, .v = { s->since } };
 	s->what.phase = name_of_call(s);
 	if (s->syscall == KS_EXITING)
 		s->what.layer = KS_EXIT;
@@ -41,6 +45,13 @@ static void name_held(struct ks_seg *s)
 		s->what.layer = ks_syscall_sleeps(s->syscall) ? KS_SLEEP : KS_UNEXPLAINED;
 	else
 		s->what.layer = s->syscall < 0 ? KS_USER : KS_KERNEL;
+}
+
+static void name_by_call(struct ks_seg *s, const struct ks_call *call)
+{
+	s->what.layer = call->layer;
+	s->what.phase = call->phase;
+	s->what.culprit = ks_named(ks_string(call->culprit));
 }
 
 /* The layer of what nothing else explains. */
@@ -54,9 +65,9 @@ static void name_rest(struct ks_seg *s)
 	};
 
 	if (in_known_call(s)) {
-		s->what.layer = s->call.layer;
-		s->what.phase = s->call.phase;
-		s->what.culprit = ks_named(ks_string(s->call.culprit));
+		name_by_call(s, &s->call);
+	} else if (s->gpu.layer && (KS_HELD & 1 << s->what.state)) {
+		name_by_call(s, &s->gpu);
 	} else if (layers[s->what.state]) {
 		s->what.layer = layers[s->what.state];
 	} else {
@@ -148,8 +159,14 @@ struct path {
 	struct ks_engine *e;
 	struct ks_thread *t;
 	struct ks_seg part;	/* what was given last */
+	const struct ks_what *instead;	/* of what nothing has measured, in a call of the GPU's library; NULL: in none */
 	size_t left;		/* pieces that may still be picked */
 };
+
+static bool is_measured(const struct ks_what *what)
+{
+	return what->layer > KS_EXIT;
+}
 
 static void give_part(struct path *path, u64 begin, u64 end, const struct ks_what *what)
 {
@@ -157,7 +174,7 @@ static void give_part(struct path *path, u64 begin, u64 end, const struct ks_wha
 		return;
 	path->part.begin = begin;
 	path->part.end = end;
-	path->part.what = *what;
+	path->part.what = path->instead && (!is_measured(what) || !what->via.nr) ? *path->instead : *what;
 	add_up(path->e, path->t, &path->part);
 }
 
@@ -204,6 +221,8 @@ static void give_by_waker(struct ks_engine *e, struct ks_thread *t, const struct
 	if (!e->picked)
 		e->picked = ks_alloc(MAX_PICKED * sizeof(*e->picked));
 	rest.via.call = name_of_call(s);
+	if (s->gpu.layer)
+		path.instead = &whole.what;
 	follow(&path, &s->waker, begin, end, &rest, 0);
 }
 

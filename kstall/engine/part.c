@@ -56,6 +56,13 @@ const char *const ks_layer_name[KS_NR_LAYERS] = {
 	[KS_UVERBS] = "uverbs",
 	[KS_LOCK] = "lock",
 	[KS_RECLAIM] = "reclaim",
+	[KS_GPU_WAIT] = "gpu_wait",
+	[KS_COPY] = "copy",
+	[KS_GPU_MEM] = "gpu_mem",
+	[KS_GPU_LOAD] = "gpu_load",
+	[KS_GPU_GRAPH] = "gpu_graph",
+	[KS_GPU_LAUNCH] = "gpu_launch",
+	[KS_GPU_INIT] = "gpu_init",
 };
 
 static const struct ks_form named = { "{0}", NULL, 0 };

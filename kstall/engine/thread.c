@@ -122,6 +122,7 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 	}
 	if (t->nr >= most_segs(e, t))
 		ks_thread_fold(e, t, t->seg[t->nr / 2].begin, true);
+	ks_gpu_check(e, t);
 	t->seg = ks_grow(t->seg, &t->room, t->nr + 1, sizeof(*t->seg));
 	s = &t->seg[t->nr++];
 	memset(s, 0, sizeof(*s));
@@ -132,6 +133,8 @@ static void push(struct ks_engine *e, struct ks_thread *t, u64 end)
 		s->what.culprit = t->instead;
 	s->syscall = t->syscall;
 	s->call = t->call;
+	s->gpu = t->gpu.what;
+	s->since = t->gpu_since;
 	s->uninterruptible = t->uninterruptible;
 	t->since = end;
 	if (t->state == KS_BLOCKED)
@@ -222,6 +225,7 @@ static void begin_anew(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	t->state = KS_UNKNOWN;
 	t->uninterruptible = 0;
 	ks_spans_forget(t);
+	ks_gpu_forget(t);
 	t->comm[0] = '\0';
 	ks_call_forget(e, t->tid);
 }
@@ -333,6 +337,7 @@ static void leave_for_good(struct ks_engine *e, struct ks_thread *t, u64 ts)
 	t->throttle_rq = 0;
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
+	ks_gpu_forget(t);
 	ks_thread_fold(e, t, ts, false);
 }
 
@@ -534,6 +539,7 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 	ks_call_forget(e, t->tgid);
 	if (ks_thread_follow(e, t))
 		ks_thread_enter(e, t, ev->ts, KS_ON_CPU);
+	ks_gpu_forget(t);
 }
 
 /* sched_process_exit: pid. What it still has to do, like closing its files, may take long. */
@@ -547,6 +553,7 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 	ks_thread_fold(e, t, ev->ts, false);
 	t->syscall = KS_EXITING;
 	t->call = (struct ks_call){ 0 };
+	ks_gpu_forget(t);
 	t->call_begin = ev->ts;
 }
 
@@ -584,6 +591,7 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 	ks_spans_forget(t);
 	t->syscall = KS_NO_CALL;
 	t->call = (struct ks_call){ 0 };
+	t->gpu_since = 0;
 }
 
 static void throttled(struct ks_engine *e, s32 tid, u64 rq)
