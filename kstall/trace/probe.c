@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine/event.h"
+#include "trace/elf.h"
 #include "trace/probe.h"
 #include "trace/session.h"
 
@@ -77,69 +76,6 @@ static bool add_kprobe(const char *group, size_t i)
 	ks_fmt(text, sizeof(text), "%c:%s/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p', group,
 	       kprobes[i].name, kprobes[i].function, kprobes[i].args);
 	return tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
-}
-
-/* The offset of a function in its file, from the file's symbol tables. */
-static u64 symbol_in(const u8 *map, size_t size, const Elf64_Shdr *sh, const Elf64_Ehdr *eh,
-		     const char *symbol)
-{
-	const Elf64_Shdr *all = (const void *)(map + eh->e_shoff), *str = &all[sh->sh_link];
-
-	for (u64 at = sh->sh_offset; at + sizeof(Elf64_Sym) <= sh->sh_offset + sh->sh_size;
-	     at += sizeof(Elf64_Sym)) {
-		const Elf64_Sym *sym = (const void *)(map + at);
-		const Elf64_Shdr *text;
-
-		if (ELF64_ST_TYPE(sym->st_info) != STT_FUNC || !sym->st_value ||
-		    sym->st_shndx >= eh->e_shnum || sym->st_name >= str->sh_size ||
-		    str->sh_offset > size || str->sh_size > size - str->sh_offset ||
-		    strncmp((const char *)map + str->sh_offset + sym->st_name, symbol,
-			    str->sh_size - sym->st_name))
-			continue;
-		text = &all[sym->st_shndx];
-		return sym->st_value - text->sh_addr + text->sh_offset;
-	}
-	return 0;
-}
-
-static u64 find_in_elf(const u8 *map, size_t size, const char *symbol)
-{
-	const Elf64_Ehdr *eh = (const void *)map;
-	const Elf64_Shdr *sh;
-
-	if (size < sizeof(*eh) || memcmp(eh->e_ident, ELFMAG, SELFMAG) ||
-	    eh->e_ident[EI_CLASS] != ELFCLASS64 || eh->e_shentsize != sizeof(*sh) ||
-	    eh->e_shoff > size || eh->e_shnum > (size - eh->e_shoff) / sizeof(*sh))
-		return 0;
-	sh = (const void *)(map + eh->e_shoff);
-	for (int i = 0; i < eh->e_shnum; i++) {
-		u64 at;
-
-		if ((sh[i].sh_type != SHT_SYMTAB && sh[i].sh_type != SHT_DYNSYM) ||
-		    sh[i].sh_link >= eh->e_shnum || sh[i].sh_offset > size ||
-		    sh[i].sh_size > size - sh[i].sh_offset)
-			continue;
-		at = symbol_in(map, size, &sh[i], eh, symbol);
-		if (at)
-			return at;
-	}
-	return 0;
-}
-
-static u64 symbol_offset(int fd, const char *binary, const char *symbol)
-{
-	struct stat st;
-	void *map;
-	u64 at;
-
-	if (fstat(fd, &st))
-		ks_die("%s: %s", binary, strerror(errno));
-	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (map == MAP_FAILED)
-		ks_die("%s: %s", binary, strerror(errno));
-	at = find_in_elf(map, st.st_size, symbol);
-	munmap(map, st.st_size);
-	return at;
 }
 
 /* A job's file: in a container that is another one than the host's of that name. */
@@ -216,7 +152,7 @@ static void add_uprobe(const char *group, const struct ks_target *target)
 	char text[128];
 	u64 at;
 
-	at = symbol_offset(fd, binary, symbol);
+	at = ks_elf_offset(fd, binary, symbol);
 	if (!at)
 		ks_die("%s has no function %s", binary, symbol);
 	ks_fmt(text, sizeof(text), "p:%s/call /proc/self/fd/%d:0x%llx\n", group, fd,
