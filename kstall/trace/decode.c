@@ -17,12 +17,15 @@ struct kind {
 	const struct ks_type *type;
 	struct field field[KS_MAX_FIELDS];
 	const char *lacks;	/* the first field that the format has not */
+	const char *function;	/* of a family: whose event it is */
 	u64 seen;
 };
 
 struct ks_decoder {
 	struct tep_handle *tep;
-	struct kind *kind;
+	const char *group;
+	struct kind *kind;	/* one a type, in the same order, and then one an event of a family */
+	size_t nr_kinds, room_kinds;
 	u16 *by_id;		/* index in kind plus 1 */
 	u32 nr_ids;
 	struct field id, flags, pid;
@@ -64,17 +67,15 @@ static void find_named(struct field *f, struct tep_event *te, const char *name)
 	f->size = tf->elementsize;
 }
 
-static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
-		     const struct ks_type *type, const char *system)
+static void add_kind(struct ks_decoder *d, size_t n, struct tep_event *te, const struct ks_type *type)
 {
-	struct tep_event *te = tep_find_event_by_name(tep, system, type->name);
 	struct kind *k = &d->kind[n];
 
 	if (!te || te->id <= 0 || te->id > MAX_ID)
 		return;
 	k->type = type;
 	d->by_id[te->id] = n + 1;
-	for (int i = 0; i < KS_MAX_FIELDS && type->fields[i]; i++) {
+	for (int i = type->family; i < KS_MAX_FIELDS && type->fields[i]; i++) {
 		find_named(&k->field[i], te, type->fields[i]);
 		if (k->field[i].here)
 			continue;
@@ -88,6 +89,42 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_handle *tep,
 		find_field(&d->id, tep_find_common_field(te, "common_type"));
 		find_field(&d->flags, tep_find_common_field(te, "common_flags"));
 		find_field(&d->pid, tep_find_common_field(te, "common_pid"));
+	}
+}
+
+/* TYPE_NUMBER_FUNCTION */
+static const struct ks_type *family_of(const char *name, const char **function)
+{
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		size_t len = strlen(ks_types[i].name);
+		const char *end = name + len;
+
+		if (!ks_types[i].family || strncmp(name, ks_types[i].name, len) || *end++ != '_')
+			continue;
+		*function = end + strspn(end, "0123456789") + 1;
+		return end[strspn(end, "0123456789")] == '_' ? &ks_types[i] : NULL;
+	}
+	return NULL;
+}
+
+void ks_decoder_families(struct ks_decoder *d)
+{
+	for (int i = 0; i < tep_get_events_count(d->tep); i++) {
+		struct tep_event *te = tep_get_event(d->tep, i);
+		const struct ks_type *type;
+		const char *function;
+
+		if (te->id <= 0 || te->id > MAX_ID || d->by_id[te->id] || strcmp(te->system, d->group))
+			continue;
+		type = family_of(te->name, &function);
+		if (!type)
+			continue;
+		d->kind = ks_grow(d->kind, &d->room_kinds, d->nr_kinds + 1, sizeof(*d->kind));
+		d->kind[d->nr_kinds] = (struct kind){ .function = function };
+		add_kind(d, d->nr_kinds, te, type);
+		if (d->kind[d->nr_kinds].lacks)
+			d->kind[type - ks_types].lacks = d->kind[d->nr_kinds].lacks;
+		d->nr_kinds++;
 	}
 }
 
@@ -112,12 +149,18 @@ struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group)
 	struct ks_decoder *d = ks_alloc(sizeof(*d));
 
 	d->tep = tep;
+	d->group = group;
+	d->nr_kinds = d->room_kinds = ks_nr_types;
 	d->kind = ks_alloc(ks_nr_types * sizeof(*d->kind));
 	d->by_id = ks_alloc((MAX_ID + 1) * sizeof(*d->by_id));
 	d->text = ks_alloc(KS_MAX_FIELDS * MAX_TEXT);
-	for (size_t i = 0; i < ks_nr_types; i++)
-		add_kind(d, i, tep, &ks_types[i],
-			 strcmp(ks_types[i].system, "kstall") ? ks_types[i].system : group);
+	for (size_t i = 0; i < ks_nr_types; i++) {
+		const char *system = strcmp(ks_types[i].system, "kstall") ? ks_types[i].system : group;
+
+		if (!ks_types[i].family)
+			add_kind(d, i, tep_find_event_by_name(tep, system, ks_types[i].name), &ks_types[i]);
+	}
+	ks_decoder_families(d);
 	prefer_modules(d);
 	return d;
 }
@@ -231,6 +274,10 @@ static bool fill(struct ks_decoder *d, const struct kind *k, const struct ks_rec
 	return true;
 }
 
+/*
+ * A function in user mode is in no interrupt, but its event's flags may say so: trace_event_buffer_reserve() takes one from the
+ * preempt count, which no tracepoint has raised there, and 0 becomes all bits.
+ */
 bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event *ev)
 {
 	u64 id, pid, flags;
@@ -248,12 +295,14 @@ bool ks_decode(struct ks_decoder *d, const struct ks_record *r, struct ks_event 
 	ev->ts = r->ts;
 	ev->cpu = r->cpu;
 	ev->pid = pid;
-	ev->flags = flags;
+	ev->flags = k->type->family ? 0 : flags;
 	ev->own = r->own;
 	if (!fill(d, k, r, ev)) {
 		d->bad++;
 		return false;
 	}
+	if (k->function)
+		ev->str[0] = k->function;
 	k->seen++;
 	return true;
 }

@@ -12,6 +12,8 @@ struct ks_decoder;
 
 /* @group: the system that has the session's own events; in a file that is "kstall". */
 struct ks_decoder *ks_decoder_new(struct tep_handle *tep, const char *group);
+/* The recorder has added events of families since, and @tep knows their formats. */
+void ks_decoder_families(struct ks_decoder *d);
 void ks_decoder_free(struct ks_decoder *d);
 
 /*

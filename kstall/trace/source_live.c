@@ -105,6 +105,25 @@ struct ks_live *ks_live_open(struct ks_session *s)
 	return l;
 }
 
+void ks_live_formats(struct ks_live *l, struct ks_session *s)
+{
+	char **events = tracefs_system_events(NULL, s->group), path[256];
+
+	for (int i = 0; events && events[i]; i++) {
+		char *text;
+		int size;
+
+		if (tep_find_event_by_name(l->tep, s->group, events[i]))
+			continue;
+		text = tracefs_instance_file_read(NULL, ks_fmt(path, sizeof(path), "events/%s/%s/format", s->group, events[i]), &size);
+		if (!text || tep_parse_event(l->tep, text, size, s->group))
+			ks_die("the format of %s cannot be read", events[i]);
+		free(text);
+	}
+	tracefs_list_free(events);
+	ks_decoder_families(l->decoder);
+}
+
 static void on_lost(void *priv, u64 from, u64 to, u64 nr)
 {
 	ks_engine_lost(priv, from, to, nr);

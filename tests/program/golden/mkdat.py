@@ -38,7 +38,7 @@ OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME = 3, 4, 5
 
 # Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls,lock}.h of Linux
 # 6.12 and print in kernel/trace/trace_entries.h, and some fields of those in {compaction,migrate,block,writeback}.h; offsets
-# follow from the types. kstall's probes are what kstall/trace/probe.c writes into kprobe_events.
+# follow from the types. kstall's probes are what kstall/trace/probe.c and gpulib.c write into kprobe_events and uprobe_events.
 COMM = "char {}[16]"
 KERNEL = {
     "sched:sched_switch": (COMM.format("prev_comm"), "pid_t prev_pid", "int prev_prio", "long prev_state",
@@ -65,6 +65,11 @@ KERNEL = {
     "ftrace:print": ("unsigned long ip", "char buf[]"),
     "kstall:step": ("unsigned long __probe_ip", "__data_loc char[] text"),
     "kstall:call": ("unsigned long __probe_ip",),
+    **{f"kstall:gpu_begin_{name}": ("unsigned long __probe_ip", "u64 sp", "u64 bytes", "u32 kind")
+       for name in ("0_cuStreamSynchronize", "12_cuMemcpyHtoD_v2", "xcuInit")},
+    **{f"kstall:gpu_end_{name}": ("unsigned long __probe_func", "unsigned long __probe_ret_ip", "u64 sp")
+       for name in ("0_cuStreamSynchronize", "12_cuMemcpyHtoD_v2")},
+    "kstall:gpu_only_1_cuEventSynchronize": ("unsigned long __probe_ip",),
     "kstall:throttle": ("unsigned long __probe_ip", "u64 rq"),
     "kstall:unthrottle": ("unsigned long __probe_ip", "u64 rq"),
 }
