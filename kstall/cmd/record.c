@@ -13,6 +13,7 @@
 #include "engine/event.h"
 #include "recorder/recorder.h"
 #include "trace/datfile.h"
+#include "trace/gpulib.h"
 #include "trace/session.h"
 
 #define PAGE 4096
@@ -32,7 +33,7 @@ struct recording {
 	const char *output;
 	FILE *f;
 	int reserve;
-	bool full;
+	bool full, more_formats;
 };
 
 static int temporary(const char *output)
@@ -176,7 +177,6 @@ static void put_page(struct recording *r, struct ks_dat_cpu *pages, const u8 *pa
 /* The pages that each CPU had when the disk was full, or steps that lack events would be called exact. */
 static void put_last(struct recording *r)
 {
-	close(r->reserve);
 	for (int b = 0; b < KS_BUFFERS; b++) {
 		for (int c = 0; c < r->s.cpus; c++) {
 			struct cpu *cpu = &r->cpu[b][c];
@@ -218,6 +218,15 @@ static void write_output(struct recording *r)
 	ks_output_close(r->f, r->output);
 }
 
+/* Once more from the beginning, with the events that have come since; they are gone with the session. */
+static void write_more_formats(struct recording *r)
+{
+	if (!r->more_formats)
+		return;
+	rewind(r->f);
+	ks_dat_head(r->f, r->output, ks_session_systems(&r->s) + 1);
+}
+
 static int finish(struct recording *r)
 {
 	char text[64];
@@ -230,6 +239,8 @@ static int finish(struct recording *r)
 	drain(r, tracefs_cpu_flush);
 	counted = count_lost(r, &missing);
 	close_cpus(r);
+	close(r->reserve);
+	write_more_formats(r);
 	ks_session_end(&r->s);
 	write_output(r);
 	if (missing)
@@ -267,6 +278,7 @@ int ks_cmd_record(struct ks_options *o, char **args)
 	while (!r.full && !ks_interrupted && !ks_session_over(&r.s, &o->target)) {
 		if (o->time && ks_mono_ns() - begin >= o->time)
 			break;
+		r.more_formats |= ks_gpu_look(&r.s);
 		if (drain(&r, take_whole) < 1 << 20)
 			usleep(20000);
 	}

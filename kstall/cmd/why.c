@@ -13,6 +13,7 @@
 #include "cmd/report.h"
 #include "cmd/usual.h"
 #include "recorder/recorder.h"
+#include "trace/gpulib.h"
 #include "trace/live.h"
 #include "trace/probe.h"
 
@@ -131,6 +132,8 @@ static void follow_live(struct ks_session *s, struct ks_live *l, struct ks_engin
 	for (bool over = false; !over && !ks_interrupted;) {
 		usleep(100000);
 		over = ks_session_over(s, &o->target) || (o->time && ks_mono_ns() - begin >= o->time);
+		if (ks_gpu_look(s))
+			ks_live_formats(l, s);
 		ks_live_pass(l, e);
 		r->seconds = (ks_mono_ns() - begin) / 1e9;
 		r->cpu_seconds = cpu_seconds() - cpu;
@@ -184,6 +187,8 @@ static void check_file_options(const struct ks_options *o)
 		ks_usage("-i: a recording has no cgroups: give -p or --comm");
 	if (o->snapshot || o->time || o->target.buffer_kib)
 		ks_usage("-i: --snapshot, --time and --buffer are for what goes on now");
+	if (o->target.no_cuda || o->target.cuda_launch)
+		ks_usage("-i: --no-cuda and --cuda-launch are for what goes on now");
 }
 
 int ks_cmd_why(struct ks_options *o, char **args)

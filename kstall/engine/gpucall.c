@@ -13,7 +13,7 @@
  * Of CUDA's names the version is that which programs are built with ("_v2" is the ABI's name where cuda.h has a macro for it); HIP's
  * are those of hip_runtime_api.h. What is polled (cuEventQuery, cuStreamQuery) or only queues (cuEventRecord) is not among them.
  */
-const struct ks_gpu_function ks_gpu_functions[] = {
+static const struct ks_gpu_function functions[] = {
 	{ "cuStreamSynchronize", KS_GPU_WAIT },
 	{ "cuEventSynchronize", KS_GPU_WAIT },
 	{ "cuCtxSynchronize", KS_GPU_WAIT },
@@ -137,17 +137,13 @@ const struct ks_gpu_function ks_gpu_functions[] = {
 	{ "hipExtModuleLaunchKernel", KS_GPU_LAUNCH },
 };
 
-const size_t ks_nr_gpu_functions = ARRAY_SIZE(ks_gpu_functions);
-
-/* Of other versions, and for the default stream of each thread. */
-const char *const ks_gpu_variants[] = {
-	"", "_ptsz", "_ptds", "_v2", "_v2_ptsz", "_v3", "_v4", "_spt", NULL
-};
-
+/* What names of other versions have at their ends, and of functions for the default stream of each thread. */
 static bool is_variant(const char *end)
 {
-	for (size_t i = 0; ks_gpu_variants[i]; i++) {
-		if (!strcmp(end, ks_gpu_variants[i]))
+	static const char *const ends[] = { "", "_ptsz", "_ptds", "_v2", "_v2_ptsz", "_v3", "_v4", "_spt" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (!strcmp(end, ends[i]))
 			return true;
 	}
 	return false;
@@ -155,11 +151,11 @@ static bool is_variant(const char *end)
 
 const struct ks_gpu_function *ks_gpu_function(const char *name)
 {
-	for (size_t i = 0; i < ks_nr_gpu_functions; i++) {
-		size_t len = strlen(ks_gpu_functions[i].name);
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		size_t len = strlen(functions[i].name);
 
-		if (!strncmp(name, ks_gpu_functions[i].name, len) && is_variant(name + len))
-			return &ks_gpu_functions[i];
+		if (!strncmp(name, functions[i].name, len) && is_variant(name + len))
+			return &functions[i];
 	}
 	return NULL;
 }

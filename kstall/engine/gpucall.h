@@ -13,12 +13,6 @@ struct ks_gpu_function {
 	const char *phase;	/* NULL: the name, or what the kind says */
 };
 
-extern const struct ks_gpu_function ks_gpu_functions[];
-extern const size_t ks_nr_gpu_functions;
-
-/* What variants have at their ends: "" is the first, NULL the last. */
-extern const char *const ks_gpu_variants[];
-
 /* NULL: it is none that is known. */
 const struct ks_gpu_function *ks_gpu_function(const char *name);
 

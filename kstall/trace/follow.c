@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The kernel's list of the job's threads: set_event_pid of the buffer KS_JOB. */
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +69,11 @@ static void write_tids(struct tracefs_instance *in, const struct tids *l)
 	free(text);
 }
 
+static bool is_among(const struct tids *l, s32 tid)
+{
+	return l->nr && bsearch(&tid, l->tid, l->nr, sizeof(tid), by_number);
+}
+
 /* False: there were none that the kernel does not know. */
 static bool tell_kernel(struct ks_session *s, const struct ks_target *target, bool first)
 {
@@ -77,7 +84,7 @@ static bool tell_kernel(struct ks_session *s, const struct ks_target *target, bo
 		get_known(&known, s->buffer[KS_JOB]);
 	sort(&job);
 	for (size_t i = 0; i < job.nr; i++) {
-		if (!known.nr || !bsearch(&job.tid[i], known.tid, known.nr, sizeof(s32), by_number))
+		if (!is_among(&known, job.tid[i]))
 			add(&missing, job.tid[i]);
 	}
 	if (missing.nr)
@@ -98,4 +105,21 @@ bool ks_follow(struct ks_session *s, const struct ks_target *target)
 	while (tell_kernel(s, target, false))
 		;
 	return true;
+}
+
+/* /proc lists processes, without their threads. */
+void ks_followed(struct ks_session *s, void (*fn)(void *priv, pid_t pid), void *priv)
+{
+	struct tids known = { NULL };
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+
+	get_known(&known, s->buffer[KS_JOB]);
+	while (dir && (entry = readdir(dir))) {
+		if (isdigit((u8)entry->d_name[0]) && is_among(&known, atoi(entry->d_name)))
+			fn(priv, atoi(entry->d_name));
+	}
+	if (dir)
+		closedir(dir);
+	free(known.tid);
 }

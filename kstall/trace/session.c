@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "trace/gpulib.h"
 #include "trace/notes.h"
 #include "trace/probe.h"
 #include "trace/session.h"
@@ -131,7 +132,7 @@ const char *const *ks_session_systems(const struct ks_session *s)
 		const char *system = ks_session_system(s, &ks_types[i]);
 
 		if (!strcmp(system, "ftrace") || !strcmp(system, list[n - 1]) ||
-		    !tracefs_event_file_exists(NULL, system, ks_types[i].name, "id"))
+		    !tracefs_event_file_exists(NULL, system, ks_types[i].family ? "" : ks_types[i].name, "enable"))
 			continue;
 		list[n++] = system;
 	}
@@ -177,7 +178,7 @@ static void enable_all(struct ks_session *s, const struct ks_target *target, int
 		const struct ks_type *t = &ks_types[i];
 		bool is_call = !strcmp(t->name, "call");
 
-		if (!strcmp(t->system, "ftrace") || (is_call && !target->symbol) || ks_module_tells(t))
+		if (!strcmp(t->system, "ftrace") || t->family || (is_call && !target->symbol) || ks_module_tells(t))
 			continue;
 		if (is_needed(t) || tracefs_event_file_exists(NULL, ks_session_system(s, t), t->name, "enable"))
 			error[i] = enable(s, t);
@@ -199,6 +200,7 @@ static void begin(struct ks_session *s, const struct ks_target *target)
 
 	set_tracing(s, "0");
 	enable_all(s, target, error);
+	ks_gpu_enable(s);
 	set_tracing(s, "1");
 	for (size_t i = 0; i < ks_nr_types; i++) {
 		const char *layer = ks_module_layer(ks_types[i].system);
@@ -344,6 +346,7 @@ void ks_session_prepare(struct ks_session *s, const struct ks_target *target, in
 	ks_probes_filter(s->buffer[KS_JOB], s->group);
 	ks_probes_filter(s->buffer[KS_ALL], s->group);
 	check(s);
+	ks_gpu_find(s, target);
 	/* Before libtracefs opens files that the command would inherit, and keep the buffers by. */
 	if (target->command)
 		start_child(s, target);
@@ -376,6 +379,7 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 		ks_note(s, "kstall probe\n");
 	ks_note_states(s, target);
 	ks_unseen(tell_unseen, s);
+	ks_gpu_note(s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)
 			ks_die("the command has gone: %s", strerror(errno));
@@ -430,10 +434,11 @@ int ks_session_status(struct ks_session *s)
 
 void ks_session_stop(struct ks_session *s)
 {
-	for (int b = 0; b < KS_BUFFERS; b++) {
-		tracefs_event_disable(s->buffer[b], NULL, NULL);
+	/* All at once, as disabling one after the other takes a while: the last ones would be told without the first. */
+	for (int b = 0; b < KS_BUFFERS; b++)
 		tracefs_trace_off(s->buffer[b]);
-	}
+	for (int b = 0; b < KS_BUFFERS; b++)
+		tracefs_event_disable(s->buffer[b], NULL, NULL);
 }
 
 void ks_session_end(struct ks_session *s)
@@ -446,5 +451,6 @@ void ks_session_end(struct ks_session *s)
 	while (s->nr_process)
 		close(s->process[--s->nr_process].fd);
 	free(s->process);
+	ks_gpu_end(s);
 	ks_guard_end(s->id);
 }

@@ -27,6 +27,7 @@ struct ks_session {
 	size_t nr_process;
 	struct ks_name *name;	/* the job's threads when events began */
 	size_t nr_name, room_name;
+	struct ks_gpu *gpu;	/* NULL: calls of its library are not asked for */
 };
 
 /*
@@ -63,6 +64,9 @@ void ks_job_threads(const struct ks_target *target, pid_t child, void (*fn)(void
 
 /* follow.c: from here on the kernel follows the job's threads, and what they start. False: there are none. */
 bool ks_follow(struct ks_session *s, const struct ks_target *target);
+
+/* ... and which processes it follows now */
+void ks_followed(struct ks_session *s, void (*fn)(void *priv, pid_t pid), void *priv);
 
 /* buffers.c: @kib_a_cpu 0: what this node can do without. */
 void ks_buffers_make(struct ks_session *s, size_t kib_a_cpu);
