@@ -4,17 +4,19 @@
  * NAME, reading from or appending to the file NAME of tracefs, opening the file or directory NAME, or the call NAME (pwrite)
  * fails. KS_CPUS, KS_PAGES: so many CPUs are online, so many pages of memory there are. KS_LOG: a file that gets
  * a line "NAME" for each append. KS_FULL: a command that runs before a write to a full disk returns.
- * KS_TRACEFS: a directory that is tracefs.
+ * KS_TRACEFS: a directory that is tracefs. KS_SECCOMP: who puts itself under a filter dies of SIGSEGV.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -124,6 +126,21 @@ ssize_t pwrite(int fd, const void *buf, size_t n, off_t at)
 	if (w < 0 && errno == ENOSPC && meanwhile)
 		errno = system(meanwhile) ? EIO : ENOSPC;
 	return w;
+}
+
+int prctl(int option, ...)
+{
+	__typeof__(prctl) *real = dlsym(RTLD_NEXT, __func__);
+	unsigned long arg[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (int i = 0; i < 4; i++)
+		arg[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	if (option == PR_SET_SECCOMP && getenv("KS_SECCOMP"))
+		raise(SIGSEGV);
+	return real(option, arg[0], arg[1], arg[2], arg[3]);
 }
 
 long sysconf(int name)
