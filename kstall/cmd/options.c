@@ -38,6 +38,14 @@ static void set_flag(struct ks_options *o, const struct ks_option *opt, const ch
 	*(bool *)((char *)o + opt->field) = true;
 }
 
+/* One leaves out what the other one adds to. */
+static void set_cuda(struct ks_options *o, const struct ks_option *opt, const char *arg)
+{
+	set_flag(o, opt, arg);
+	if (o->target.no_cuda && o->target.cuda_launch)
+		ks_usage("--no-cuda and --cuda-launch exclude each other");
+}
+
 static void set_number(struct ks_options *o, const struct ks_option *opt, const char *arg)
 {
 	char *end;
@@ -107,6 +115,7 @@ static void set_step(struct ks_options *o, const struct ks_option *opt, const ch
 
 #define TEXT(f) set_text, offsetof(struct ks_options, f)
 #define FLAG(f) set_flag, offsetof(struct ks_options, f)
+#define CUDA(f) set_cuda, offsetof(struct ks_options, f)
 #define NUMBER(f) set_number, offsetof(struct ks_options, f)
 #define TIME(f) set_time, offsetof(struct ks_options, f)
 #define EVERY set_every, offsetof(struct ks_options, every)
@@ -147,9 +156,9 @@ const struct ks_option ks_option_table[] = {
 	  "the size of a CPU's part of each of the two ring buffers (default: 8192 for the job's events and 4096 for everybody's, or less, which is said: at most 1 GiB and 1/64 of memory together)" },
 	{ KS_WHY | KS_RECORD, 0, "as-root", NULL, NULL, FLAG(target.as_root),
 	  "run COMMAND as root, whoever called sudo" },
-	{ KS_WHY | KS_RECORD, 0, "no-cuda", NULL, NULL, FLAG(target.no_cuda),
+	{ KS_WHY | KS_RECORD, 0, "no-cuda", NULL, NULL, CUDA(target.no_cuda),
 	  "no probes on the functions of libcuda and libamdhip64" },
-	{ KS_WHY | KS_RECORD, 0, "cuda-launch", NULL, NULL, FLAG(target.cuda_launch),
+	{ KS_WHY | KS_RECORD, 0, "cuda-launch", NULL, NULL, CUDA(target.cuda_launch),
 	  "probes on their functions that launch kernels, too: these are called thousands of times a second" },
 	{ KS_WHY, 0, "json", NULL, NULL, FLAG(json),
 	  "print all steps with all parts as one object, see why.md" },

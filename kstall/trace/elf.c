@@ -63,17 +63,17 @@ static bool has_sections(const struct file *f)
 	       eh->e_shnum <= (f->size - eh->e_shoff) / sizeof(*f->sections);
 }
 
-void ks_elf_functions(int fd, const char *name, symbol_fn fn, void *priv)
+bool ks_elf_functions(int fd, symbol_fn fn, void *priv)
 {
 	struct file f = { NULL };
 	struct stat st;
 	void *map;
 
 	if (fstat(fd, &st))
-		ks_die("%s: %s", name, strerror(errno));
+		return false;
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
-		ks_die("%s: %s", name, strerror(errno));
+		return false;
 	f.map = map;
 	f.eh = map;
 	f.size = st.st_size;
@@ -82,6 +82,7 @@ void ks_elf_functions(int fd, const char *name, symbol_fn fn, void *priv)
 		each(&f, fn, priv);
 	}
 	munmap(map, st.st_size);
+	return true;
 }
 
 struct wanted {
@@ -103,6 +104,7 @@ u64 ks_elf_offset(int fd, const char *name, const char *symbol)
 {
 	struct wanted w = { .symbol = symbol };
 
-	ks_elf_functions(fd, name, is_wanted, &w);
+	if (!ks_elf_functions(fd, is_wanted, &w))
+		ks_die("%s: %s", name, strerror(errno));
 	return w.offset;
 }

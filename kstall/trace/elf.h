@@ -5,10 +5,10 @@
 
 #include "base/util.h"
 
-/* @fn gets each function with its offset in the file, until it returns true. @name names the file in messages. */
-void ks_elf_functions(int fd, const char *name, bool (*fn)(void *priv, const char *symbol, u64 offset), void *priv);
+/* @fn gets each function with its offset in the file, until it returns true. False: the file cannot be read, as errno says. */
+bool ks_elf_functions(int fd, bool (*fn)(void *priv, const char *symbol, u64 offset), void *priv);
 
-/* 0: there is none of this name. */
+/* 0: there is none of this name. A file, @name in the message, that cannot be read ends the program. */
 u64 ks_elf_offset(int fd, const char *name, const char *symbol);
 
 #endif

@@ -16,6 +16,7 @@
 #include "trace/elf.h"
 #include "trace/gpulib.h"
 #include "trace/notes.h"
+#include "trace/tracing.h"
 #include "trace/trial.h"
 
 #define MAX_LIBRARIES 16
@@ -49,7 +50,7 @@ struct ks_gpu {
 	size_t nr_enabled;	/* of the events: the first so many */
 	bool tried;
 	const char *no_returns;	/* why; NULL: returns are probed */
-	bool noted;
+	bool noted, told_many, told_none, told_closed;
 	u64 next_look;
 	struct process *process;	/* of the last look, in order of pid */
 	size_t nr_processes;
@@ -135,6 +136,14 @@ static bool is_known(struct ks_gpu *g, const struct stat *st)
 	return false;
 }
 
+/* Once, as the next look would find it again. */
+static void not_seen(const char *name, const char *why, bool *told)
+{
+	if (!*told)
+		ks_warn("%s: %s: its calls are not seen", name, why);
+	*told = true;
+}
+
 static void attach(struct ks_session *s, int fd, const char *name)
 {
 	struct reading r = { .s = s, .fd = fd, .name = name };
@@ -144,17 +153,22 @@ static void attach(struct ks_session *s, int fd, const char *name)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || is_known(g, &st))
 		return;
 	if (g->nr_libraries == MAX_LIBRARIES) {
-		ks_warn("%s: calls of more than %d libraries of GPUs are not seen", name, MAX_LIBRARIES);
+		not_seen(name, "there are too many libraries", &g->told_many);
+		return;
+	}
+	if (!ks_tracefs_has("uprobe_events")) {
+		not_seen(name, "this kernel has no uprobe events", &g->told_none);
 		return;
 	}
 	try_returns(s);
 	g->library[g->nr_libraries] = (struct library){ st.st_dev, st.st_ino };
-	ks_elf_functions(fd, name, on_symbol, &r);
-	g->nr_libraries++;
-	if (!r.nr)
-		ks_warn("%s: it has no function that is known, its calls are not seen", name);
+	if (!ks_elf_functions(fd, on_symbol, &r))
+		ks_warn("%s: %s: its calls are not seen", name, strerror(errno));
+	else if (!r.nr)
+		ks_warn("%s: it has no function that is known: its calls are not seen", name);
 	if (r.failed)
 		ks_warn("%s: %zu probes are not to be had: %s", name, r.failed, strerror(r.error));
+	g->nr_libraries++;
 	free(r.offset);
 }
 
@@ -182,7 +196,7 @@ static void look_at_line(struct ks_session *s, pid_t pid, char *line)
 		attach(s, fd, path);
 		close(fd);
 	} else if (errno != ENOENT && errno != ESRCH) {
-		ks_warn("%s: %s: its calls are not seen", file, strerror(errno));
+		not_seen(file, strerror(errno), &s->gpu->told_closed);
 	}
 }
 

@@ -9,7 +9,7 @@ top=$here/../../..
 mapfile -t commands < <("$KSTALL" --options words)
 mapfile -t single < <(printf '%s\n' "${commands[@]}" | grep -vx recorder && "$KSTALL" --options words recorder | sed 's/^/recorder /')
 all=("${single[@]}" recorder)
-plan 23
+plan 25
 
 # The options of each one's --help.
 declare -A helped
@@ -98,5 +98,9 @@ says "a command" "kstall: no command wy (see kstall --help)" wy
 says "a command of recorder" "kstall: no command recorder strat (see kstall recorder --help)" recorder strat
 says "of what goes on now, for a recording" "kstall why: -i: --snapshot, --time and --buffer are for what goes on now (see kstall why --help)" \
 	why -i x --time 1s
+says "... and which calls of the GPU are seen" "kstall why: -i: --no-cuda and --cuda-launch are for what goes on now (see kstall why --help)" \
+	why -i x --cuda-launch
+says "both of two that exclude each other" "kstall record: --no-cuda and --cuda-launch exclude each other (see kstall record --help)" \
+	record --no-cuda --cuda-launch -p 1
 "$KSTALL" why -i x -- true --help >got 2>err
 same "a command's options are its own" "$(cat got err)" "kstall why: -i: a recording has no command to start (see kstall why --help)"

@@ -161,7 +161,7 @@ at_exit kill $map
 wait_until 60 grep -q mapped map.out
 "$KSTALL" record -o odd.dat -p $map --time 1s 2>odd.err
 t_eq "a library without a known function: one line" "$? $(<odd.err)" \
-	"0 kstall: $work/odd/libcuda.so.1: it has no function that is known, its calls are not seen"
+	"0 kstall: $work/odd/libcuda.so.1: it has no function that is known: its calls are not seen"
 KS_FAIL="uprobe_events 22" LD_PRELOAD=$why/fail.so "$KSTALL" record -o refused.dat -p $a --time 1s 2>refused.err
 t_eq "probes that are refused: lines that say so" "$? $(complaint refused.err)" \
 	"0 kstall: of calls of the GPU's library only the beginnings are seen: Invalid argument"
