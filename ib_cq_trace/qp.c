@@ -79,7 +79,7 @@ static void iq_qp_copy(struct iq_qp *copy, const struct ib_qp *qp)
  * iq_qp_to_error() - its state is ERR now
  * @qp: queue pair
  * @copy: gets its record, with the state before
- * @told: what is known of that if there is no room for a record
+ * @told: what is known of that if there is no record, or none was until now
  *
  * Return: false if that was known.
  */
@@ -95,7 +95,7 @@ bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool told)
 	*copy = *rec;
 	rec->state = IB_QPS_ERR;
 	kstall_inflight_unlock(&slot);
-	return copy->state != IB_QPS_ERR;
+	return copy->state == IQ_UNKNOWN ? !told : copy->state != IB_QPS_ERR;
 }
 
 void iq_qp_error(struct ib_qp *qp, const struct iq_qp *rec, int source, int cause)

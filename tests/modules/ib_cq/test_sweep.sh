@@ -7,7 +7,7 @@
 error=ib_qp_error
 soft_roce
 load mock_ib
-plan 12
+plan 13
 load ib_cq_trace max_qps=64
 mk_instance "kstall-$$"
 max=/sys/module/ib_cq_trace/parameters/qp_sweep_max
@@ -70,17 +70,27 @@ ev_disable ib_cq/$error
 stopped() { [ "$(sweep state)" = "$1" ]; }
 wait_until 20 stopped idle || bail "sweeps go on"
 echo 100 >$max
-stayers 300
+mkfifo "$work/first"
+./verbs errors 130 <"$work/first" >"$work/first.out" 2>&1 &
+first=$!
+exec 6>"$work/first"
+wait_until 60 grep -q ready "$work/first.out" || bail "verbs does not work"
+stayers 300 6>&-
 ev_clear
 cut=$(sweep cut)
 ev_enable ib_cq/$error
-wait_until 120 have $error 1 300
-t_eq "300 failed, a sweep may ask 100: in the end all are told" "$(ev_n $error) $(ev_get $error qp_num | sort -u | wc -l)" "300 300"
+wait_until 120 have $error 1 430
+t_eq "430 failed, a sweep may ask 100: in the end all are told" "$(ev_n $error) $(ev_get $error qp_num | sort -u | wc -l)" "430 430"
 t_eq "... after sweeps that were cut" "$(($(sweep cut) - cut >= 2))" 1
 sweeps 4
 snap
-t_eq "... and none again" "$(ev_n $error)" 300
+t_eq "... and none again" "$(ev_n $error)" 430
 t_eq "... though most have no record" "$(($(in_use qps) < 300))" 1
+exec 6>&-
+wait $first
+sweeps 4
+snap
+t_eq "... nor when there is room for the record of one that had none" "$(ev_n $error)" 430
 t_eq "the status file says how long it took to ask all" "$(($(sweep round_ns) > 0))" 1
 
 # --- those that can fail come first ---
