@@ -3,7 +3,7 @@
 # tier1: 6.12
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
-plan 71
+plan 72
 
 load kstall_test
 while IFS= read -r line; do
