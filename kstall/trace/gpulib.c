@@ -20,6 +20,7 @@
 #include "trace/trial.h"
 
 #define MAX_LIBRARIES 16
+#define MAX_FUNCTIONS 512	/* of one; the table has some 130, some of them in three variants */
 #define LOOK_EVERY (NSEC / 4)
 #define LOOK_SHARE 200		/* looking takes at most 1/200 of a CPU */
 #define NAME 64			/* of an event: MAX_EVENT_NAME_LEN of kernel/trace/trace_probe.h */
@@ -105,6 +106,10 @@ static bool on_symbol(void *priv, const char *symbol, u64 offset)
 
 	if (!f || (f->layer == KS_GPU_LAUNCH && !r->s->gpu->launches))
 		return false;
+	if (r->nr == MAX_FUNCTIONS) {
+		ks_warn("%s: it has too many functions that are known: calls of the rest are not seen", r->name);
+		return true;
+	}
 	/* Two names of one function, or one name in two tables. */
 	for (size_t i = 0; i < r->nr; i++) {
 		if (r->offset[i] == offset)
