@@ -71,10 +71,11 @@ missing() {
 	done
 }
 
-# Which of the modules built in this tree are loaded, as " a b ".
+# Which of the modules built in this tree are loaded, as " a b ". A mock may have the name of one of the kernel's, which is not
+# out of tree (O).
 loaded_modules() {
 	local module all
-	all=$'\n'$(</proc/modules)
+	all=$'\n'$(grep '([A-Z]*O' /proc/modules)
 	for module in "${ours[@]}"; do
 		[[ $all != *$'\n'"$module "* ]] || printf ' %s ' "$module"
 	done
