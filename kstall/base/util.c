@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,6 +139,13 @@ char *ks_fmt(char *buf, size_t size, const char *fmt, ...)
 	vsnprintf(buf, size, fmt, ap);
 	va_end(ap);
 	return buf;
+}
+
+int ks_openat2(int dir, const char *path, u64 flags, u64 resolve)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = resolve };
+
+	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
 u64 ks_parse_time(const char *s)

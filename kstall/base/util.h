@@ -40,6 +40,9 @@ FILE *ks_errors(void);
 /* Bounded printf that never runs over and always ends in NUL; returns @buf. */
 char *ks_fmt(char *buf, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
+/* openat2(2), which the C library does not have: @resolve is RESOLVE_* of linux/openat2.h. O_CLOEXEC. */
+int ks_openat2(int dir, const char *path, u64 flags, u64 resolve);
+
 /* Bytes of the UTF-8 character that @s begins with; 0: it is none. */
 size_t ks_utf8_len(const char *s);
 

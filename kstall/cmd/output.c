@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -109,9 +108,7 @@ static char *follow(const char *name)
 /* Whoever puts a link there after follow() has looked is refused by the kernel. */
 static int open_followed(const char *path, u64 flags)
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-
-	return syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+	return ks_openat2(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS);
 }
 
 /* What the program has open itself is known by a link only. */

@@ -27,9 +27,9 @@ static u32 name_of_call(const struct ks_seg *s)
 	return s->syscall >= 0 ? ks_intern(ks_syscall_name(s->syscall)) : 0;
 }
 
-static bool in_known_call(const struct ks_seg *s)
+static bool is_held_in(const struct ks_seg *s, const struct ks_call *call)
 {
-	return s->call.layer && (KS_HELD & 1 << s->what.state);
+	return call->layer && (KS_HELD & 1 << s->what.state);
 }
 
 static const struct ks_form since_form = { "since {0}", NULL, 0 };
@@ -64,9 +64,9 @@ static void name_rest(struct ks_seg *s)
 		[KS_ABSENT] = KS_ABSENT_LAYER,
 	};
 
-	if (in_known_call(s)) {
+	if (is_held_in(s, &s->call)) {
 		name_by_call(s, &s->call);
-	} else if (s->gpu.layer && (KS_HELD & 1 << s->what.state)) {
+	} else if (is_held_in(s, &s->gpu)) {
 		name_by_call(s, &s->gpu);
 	} else if (layers[s->what.state]) {
 		s->what.layer = layers[s->what.state];

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "engine/event.h"
@@ -89,13 +88,12 @@ struct binary {
 
 static int open_in_root_of(pid_t pid, const char *name)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
 	char path[64];
 	int fd, root = open(ks_fmt(path, sizeof(path), "/proc/%d/root", pid), O_PATH | O_CLOEXEC);
 
 	if (root < 0)
 		return -1;
-	fd = syscall(SYS_openat2, root, name, &how, sizeof(how));
+	fd = ks_openat2(root, name, O_RDONLY, RESOLVE_IN_ROOT);
 	close(root);
 	return fd;
 }
