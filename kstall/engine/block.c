@@ -42,33 +42,48 @@ struct ks_issued {
 
 #define ISSUED 16384		/* a request whose place another one takes is not told of */
 
-/* block_rq_issue, block_rq_complete: dev, sector, nr_sector */
-static struct ks_issued *place(struct ks_engine *e, const struct ks_event *ev)
+KS_SAME_FIELD(block_rq_issue, block_rq_complete, dev);
+KS_SAME_FIELD(block_rq_issue, block_rq_complete, sector);
+KS_SAME_FIELD(block_rq_issue, block_rq_complete, nr_sector);
+
+/* What both events say of the request. */
+static struct ks_issued request_of(const struct ks_event *ev)
 {
-	u64 h = (ev->num[1] << 1 | !ev->num[2]) ^ ev->num[0] << 40;
+	return (struct ks_issued){
+		.ts = ev->ts,
+		.sector = KS_NUM(ev, block_rq_issue, sector),
+		.dev = KS_NUM(ev, block_rq_issue, dev),
+		.flush = !KS_NUM(ev, block_rq_issue, nr_sector),
+	};
+}
+
+static struct ks_issued *place(struct ks_engine *e, const struct ks_issued *r)
+{
+	u64 h = (r->sector << 1 | r->flush) ^ (u64)r->dev << 40;
 
 	if (!e->issued)
 		e->issued = ks_alloc(ISSUED * sizeof(*e->issued));
 	return &e->issued[h * 0x9e3779b97f4a7c15ULL >> 50];
 }
 
-/* ... comm, of who has given it to the driver: mostly whoever waits for it, or the thread of the kernel that works for that one */
+/* comm is of who has given it to the driver: mostly whoever waits for it, or the thread of the kernel that works for that one */
 void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev)
 {
-	*place(e, ev) = (struct ks_issued){
-		.ts = ev->ts, .sector = ev->num[1], .dev = ev->num[0], .flush = !ev->num[2],
-		.pid = KS_IN_IRQ(ev->flags) ? 0 : ev->pid, .comm = ks_intern(ev->str[3]),
-	};
+	struct ks_issued r = request_of(ev);
+
+	r.pid = KS_IN_IRQ(ev->flags) ? 0 : ev->pid;
+	r.comm = ks_intern(KS_STR(ev, block_rq_issue, comm));
+	*place(e, &r) = r;
 }
 
 /* Perhaps the first part of it: then the rest is not told of. */
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_issued *i = place(e, ev);
+	struct ks_issued r = request_of(ev), *i = place(e, &r);
 	struct ks_done d = { .pid = i->pid, .layer = KS_DISK };
 	u32 disk;
 
-	if (!i->ts || i->sector != ev->num[1] || i->dev != (u32)ev->num[0] || i->flush != !ev->num[2])
+	if (!i->ts || i->sector != r.sector || i->dev != r.dev || i->flush != r.flush)
 		return;
 	disk = ks_disk_name(e, i->dev);
 	d.culprit = ks_named(ks_string(disk));

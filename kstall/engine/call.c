@@ -24,7 +24,7 @@ static const struct {
 #define MAX_OPEN 65536
 
 /* What sys_enter offers. */
-enum { ID, ARG0, ARG1, ARG3, ARG4 };
+#define ARG(ev, n) KS_NUM(ev, sys_enter, args_##n)
 
 static struct ks_open **bucket(struct ks_engine *e, s32 tgid)
 {
@@ -154,21 +154,20 @@ static void on_file(struct ks_engine *e, struct ks_thread *t, u64 fd, const char
 		set(&t->call, o->layer, phase, name, o);
 }
 
-/* sys_enter: id, args[0], args[1], args[3], args[4] */
 void ks_call_enter(struct ks_engine *e, struct ks_thread *t, const struct ks_event *ev)
 {
-	u64 fd = (u32)ev->num[ARG0], last = (u32)ev->num[ARG1];
+	u64 fd = (u32)ARG(ev, 0), last = (u32)ARG(ev, 1);
 
 	t->call = (struct ks_call){ 0 };
 	if (e->foreign_calls)
 		return;
-	switch (ev->num[ID]) {
+	switch (KS_NUM(ev, sys_enter, id)) {
 	case SYS_ioctl:
-		on_ioctl(e, t, fd, ev->num[ARG1]);
+		on_ioctl(e, t, fd, ARG(ev, 1));
 		break;
 	case SYS_mmap:
-		if (!(ev->num[ARG3] & MAP_ANONYMOUS))
-			on_file(e, t, (u32)ev->num[ARG4], "map", "mmap");
+		if (!(ARG(ev, 3) & MAP_ANONYMOUS))
+			on_file(e, t, (u32)ARG(ev, 4), "map", "mmap");
 		break;
 	case SYS_close:
 		on_file(e, t, fd, "close", "close");

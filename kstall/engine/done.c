@@ -134,7 +134,9 @@ static void add_earlier(struct ks_done *d, const struct ks_done *earlier)
 	}
 }
 
-static const struct ks_form by_form = { "{0}, by {1}/{2}", "{0}, {n} requests", 1 << 0 };
+static const struct ks_form by_form = {
+	"{disk}, by {comm}/{tid}", "{disk}, {n} requests", 1 << 0, { "disk", "comm", "tid" },
+};
 
 /* "DEVICE, by COMM/TID" */
 static struct ks_culprit by(const struct ks_culprit *device, const struct ks_thread *waker)
@@ -235,28 +237,26 @@ static void tell(struct ks_engine *e, const struct ks_event *ev, const char *tra
 		e->elsewhere(e, track, name, begin, ev->ts, d->flow);
 }
 
-/*
- * io_uring_block_rq: pid tgid comm dev device_ns, 5 ring 6 user_data 7 tag_ns 8 sched_ns
- * 9 queue_mono_ns 10 attribution
- */
 void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
 {
-	u64 issue = ev->ts - min_u64(ev->ts, ev->num[4]);
-	u64 insert = issue - min_u64(issue, ev->num[8]);
-	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_DISK };
+	u64 issue = ev->ts - min_u64(ev->ts, KS_NUM(ev, io_uring_block_rq, device_ns));
+	u64 insert = issue - min_u64(issue, KS_NUM(ev, io_uring_block_rq, sched_ns));
+	u64 tag = min_u64(insert, KS_NUM(ev, io_uring_block_rq, tag_ns));
+	const char *disk = KS_STR(ev, io_uring_block_rq, dev);
+	struct ks_done d = { .pid = ev->num[KS_EV_PID], .tgid = ev->num[KS_EV_TGID], .layer = KS_DISK };
 
-	d.culprit = ks_named(ev->str[3]);
-	if (ev->num[10]) {
+	d.culprit = ks_named(disk);
+	if (KS_NUM(ev, io_uring_block_rq, attribution)) {
 		d.layer = KS_IO_URING;
-		d.id[0] = ev->num[5];
-		d.id[1] = ev->num[6];
+		d.id[0] = KS_NUM(ev, io_uring_block_rq, ring);
+		d.id[1] = KS_NUM(ev, io_uring_block_rq, user_data);
 	} else {
 		d.tgid = 0;	/* the bio is the thread's, not the process's */
 	}
 	phase(&d, "device", issue, ev->ts - issue);
 	phase(&d, "sched", insert, issue - insert);
-	phase(&d, "tag", insert - min_u64(insert, ev->num[7]), min_u64(insert, ev->num[7]));
-	tell(e, ev, ev->str[3], "request", issue, &d);
+	phase(&d, "tag", insert - tag, tag);
+	tell(e, ev, disk, "request", issue, &d);
 	ks_done_note(e, ev, &d);
 }
 
@@ -291,30 +291,30 @@ static void finish_own(struct ks_thread *t, const struct ks_done *d, u64 submit)
 	}
 }
 
-static const struct ks_form op_form = { "op {0} on fd {1}", "{n} requests, op {0}", 1 << 0 };
+static const struct ks_form op_form = { "op {op} on fd {fd}", "{n} requests, op {op}", 1 << 0, { "op", "fd" } };
 
-/*
- * io_uring_req_done: pid tgid comm dev total_ns, 5 ring 6 user_data 7 queue_ns 8 wq_ns 9 exec_ns
- * 10 submit_mono_ns 11 opcode 12 fd
- */
 void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 {
-	u64 submit = ev->num[10], issue = submit + ev->num[7], exec = issue + ev->num[8];
-	struct ks_done d = { .pid = ev->num[0], .tgid = ev->num[1], .layer = KS_IO_URING };
+	u64 queued = KS_NUM(ev, io_uring_req_done, queue_ns), worker = KS_NUM(ev, io_uring_req_done, wq_ns);
+	u64 submit = KS_NUM(ev, io_uring_req_done, submit_mono_ns), issue = submit + queued, exec = issue + worker;
+	struct ks_done d = { .pid = ev->num[KS_EV_PID], .tgid = ev->num[KS_EV_TGID], .layer = KS_IO_URING };
 	struct ks_thread *t = ks_thread_find(e, ev->pid);
 	char op[KS_TEXT], ring[64];
 
-	d.id[0] = ev->num[5];
-	d.id[1] = ev->num[6];
-	d.culprit = (struct ks_culprit){ .form = &op_form, .v = { (u32)ev->num[11], (s32)ev->num[12] } };
+	d.id[0] = KS_NUM(ev, io_uring_req_done, ring);
+	d.id[1] = KS_NUM(ev, io_uring_req_done, user_data);
+	d.culprit = (struct ks_culprit){
+		.form = &op_form,
+		.v = { (u32)KS_NUM(ev, io_uring_req_done, opcode), (s32)KS_NUM(ev, io_uring_req_done, fd) },
+	};
 	if (e->other_clock) {
-		submit = ev->ts - min_u64(ev->ts, ev->num[4]);
+		submit = ev->ts - min_u64(ev->ts, KS_NUM(ev, io_uring_req_done, total_ns));
 	} else {
-		phase(&d, "queue", submit, ev->num[7]);
-		phase(&d, "worker", issue, ev->num[8]);
-		phase(&d, "exec", exec, ev->num[9]);
+		phase(&d, "queue", submit, queued);
+		phase(&d, "worker", issue, worker);
+		phase(&d, "exec", exec, KS_NUM(ev, io_uring_req_done, exec_ns));
 	}
-	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[2], d.tgid),
+	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[KS_EV_COMM], d.tgid),
 	     ks_culprit_text(op, &d.culprit), submit, &d);
 	ks_done_note(e, ev, &d);
 	if (t && t->in_job && (t->tid == d.pid || t->tgid == d.tgid)) {
@@ -323,25 +323,26 @@ void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 	}
 }
 
-static const struct ks_form qp_form = { "QP {0} of {1} ({2})", "{n} requests on {1} ({2})", 1 << 1 | 1 << 2 };
+static const struct ks_form qp_form = {
+	"QP {qp} of {dev} ({user})", "{n} requests on {dev} ({user})", 1 << 1 | 1 << 2, { "qp", "dev", "user" },
+};
 
-/*
- * ib_wr_latency: ... latency_ns, 5 qp_num 6 opcode 7 user 8 post_pid. The queue pair is the
- * kernel's; who posted it may wait for it.
- */
+/* The queue pair is the kernel's; who posted the request may wait for it. */
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_done d = { .pid = ev->num[8], .layer = KS_RDMA };
-	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
+	struct ks_done d = { .pid = KS_NUM(ev, ib_wr_latency, post_pid), .layer = KS_RDMA };
+	u64 begin = ev->ts - min_u64(ev->ts, KS_NUM(ev, ib_wr_latency, latency_ns));
+	const char *dev = KS_STR(ev, ib_wr_latency, dev);
+	u32 qp = KS_NUM(ev, ib_wr_latency, qp_num);
 	char track[96], name[32];
 
-	ks_fmt(track, sizeof(track), "QP %u of %s", (u32)ev->num[5], ev->str[3]);
+	ks_fmt(track, sizeof(track), "QP %u of %s", qp, dev);
 	d.culprit = (struct ks_culprit){
 		.form = &qp_form,
 		.strings = 1 << 1 | 1 << 2,
-		.v = { (u32)ev->num[5], ks_intern(ev->str[3]), ks_intern(ev->str[7]) },
+		.v = { qp, ks_intern(dev), ks_intern(KS_STR(ev, ib_wr_latency, user)) },
 	};
 	phase(&d, "request", begin, ev->ts - begin);
-	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)ev->num[6]), begin, &d);
+	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)KS_NUM(ev, ib_wr_latency, opcode)), begin, &d);
 	ks_done_note(e, ev, &d);
 }

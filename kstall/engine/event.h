@@ -34,7 +34,7 @@ enum ks_whose {
 	KS_EVERYBODYS,	/* it tells of the job, whoever's thread or interrupt has written it */
 };
 
-/* The kinds of events that are read; the table is in events.c. */
+/* The kinds of events that are read: rows of events.def. */
 struct ks_type {
 	const char *system, *name;
 	void (*fn)(struct ks_engine *e, const struct ks_event *ev);
@@ -44,7 +44,7 @@ struct ks_type {
 	enum ks_carve carve;
 	enum ks_layer layer;
 	const char *phase;
-	struct ks_form form;	/* its values: dev, and the two fields after the duration */
+	struct ks_form form;	/* its values: dev, and the first two fields after the duration */
 	/* For those of the kernel: */
 	enum ks_span span;
 	bool family;		/* each of its events is of one function, which is the first field: NAME_NUMBER_FUNCTION */
@@ -62,6 +62,52 @@ struct ks_event {
 	bool own;		/* from a buffer that only kstall reads */
 };
 
+/*
+ * The place of a field among those that are read of an event: KS_FIELD(block_rq_issue, sector). Each has one by its row in
+ * events.def; a name that is not there does not compile.
+ */
+#define KS_FIELD(event, field) KS_##event##__##field
+#define KS_NUM(ev, event, field) ((ev)->num[KS_FIELD(event, field)])
+#define KS_STR(ev, event, field) ((ev)->str[KS_FIELD(event, field)])
+
+/* For what reads two kinds of events alike. */
+#define KS_SAME_FIELD(event, other, field) \
+	_Static_assert((int)KS_FIELD(event, field) == (int)KS_FIELD(other, field), "both have it at one place")
+
+/* KS_EACH(m, a, x, y): m(a, x) m(a, y); up to 64. */
+#define KS_EACH(m, a, ...) __VA_OPT__(KS_SCAN4(KS_EACH_STEP(m, a, __VA_ARGS__)))
+#define KS_EACH_STEP(m, a, x, ...) m(a, x) __VA_OPT__(KS_EACH_AGAIN KS_PARENS(m, a, __VA_ARGS__))
+#define KS_EACH_AGAIN() KS_EACH_STEP
+#define KS_PARENS ()
+#define KS_SCAN4(...) KS_SCAN3(KS_SCAN3(KS_SCAN3(KS_SCAN3(__VA_ARGS__))))
+#define KS_SCAN3(...) KS_SCAN2(KS_SCAN2(KS_SCAN2(KS_SCAN2(__VA_ARGS__))))
+#define KS_SCAN2(...) KS_SCAN1(KS_SCAN1(KS_SCAN1(KS_SCAN1(__VA_ARGS__))))
+#define KS_SCAN1(...) __VA_ARGS__
+
+/* Lists of fields as events.def has them, "(a, b)", and whether others come before them. */
+#define KS_OPEN(...) __VA_ARGS__
+#define KS_AND(...) __VA_OPT__(, __VA_ARGS__)
+#define KS_THESE(duration, fields) KS_OPEN fields
+#define KS_AFTER_ID(duration, fields) pid, tgid, comm, dev, duration KS_AND fields
+
+/* A row that is read has a part: KS_THESE or KS_AFTER_ID, the fields, and what else there is. */
+#define KS_ROW(m, system, event, duration, ...) __VA_OPT__(KS_ROW_(m, system, event, duration, __VA_ARGS__))
+#define KS_ROW_(m, ...) m(__VA_ARGS__)
+
+#define EVENT(system, event, duration, part) KS_ROW(KS_PLACES, system, event, duration, part)
+#define READ(fn, fields, ...) KS_THESE, fields
+#define OWN(fn, fields, ...) KS_AFTER_ID, fields
+#define INTERVAL(layer, phase, fields, ...) KS_AFTER_ID, fields
+#define ASLEEP(layer, phase, fields, ...) KS_AFTER_ID, fields
+#define BEGIN(span, fields, module) KS_THESE, fields
+#define END(span, layer, phase, module) KS_THESE, ()
+#define KS_PLACES(system, event, duration, all, fields) KS_PLACES_OF(event, all(duration, fields))
+#define KS_PLACES_OF(event, ...) KS_##event = -1, KS_EACH(KS_PLACE, event, __VA_ARGS__)
+#define KS_PLACE(event, field) KS_##event##__##field,
+enum ks_field {
+#include "events.def"
+};
+
 #define KS_F_HARDIRQ 0x08
 #define KS_F_SOFTIRQ 0x10
 #define KS_IN_IRQ(flags) ((flags) & (KS_F_HARDIRQ | KS_F_SOFTIRQ))
@@ -73,7 +119,7 @@ const struct ks_type *ks_type_find(const char *system, const char *name);
 /* The module's event that is read instead; NULL: there is none, anywhere. */
 const struct ks_type *ks_type_of_module(const struct ks_type *type);
 
-/* What one of kstall's modules offers in the first fields. */
+/* What any event of kstall's modules has in its first fields (KS_AFTER_ID), before its own. */
 enum { KS_EV_PID, KS_EV_TGID, KS_EV_COMM, KS_EV_DEV, KS_EV_NS, KS_EV_MORE };
 
 #endif

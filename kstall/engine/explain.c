@@ -32,7 +32,7 @@ static bool is_held_in(const struct ks_seg *s, const struct ks_call *call)
 	return call->layer && (KS_HELD & 1 << s->what.state);
 }
 
-static const struct ks_form since_form = { "since {0}", NULL, 0 };
+static const struct ks_form since_form = { "since {call}", NULL, 0, { "call" } };
 
 static void name_held(struct ks_seg *s)
 {

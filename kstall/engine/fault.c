@@ -7,6 +7,10 @@
 
 #define MAX_FAULTS 256		/* the first so many: what follows is mostly due to them */
 
+KS_SAME_FIELD(nvidia_dev_xid, nvswitch_dev_sxid, dev);
+KS_SAME_FIELD(nvidia_dev_xid, nvswitch_dev_sxid, error_code);
+KS_SAME_FIELD(nvidia_dev_xid, nvswitch_dev_sxid, msg);
+
 static void note(struct ks_engine *e, const struct ks_event *ev, const char *kind, const char *action)
 {
 	struct ks_fault *f;
@@ -18,19 +22,18 @@ static void note(struct ks_engine *e, const struct ks_event *ev, const char *kin
 	f = &e->faults[e->nr_faults - 1];
 	f->ts = ev->ts;
 	f->kind = kind;
-	f->code = ev->num[1];
+	f->code = KS_NUM(ev, nvidia_dev_xid, error_code);
 	f->action = action;
-	ks_printable(f->dev, sizeof(f->dev), ev->str[0]);
-	ks_printable(f->text, sizeof(f->text), ev->str[2]);
+	ks_printable(f->dev, sizeof(f->dev), KS_STR(ev, nvidia_dev_xid, dev));
+	ks_printable(f->text, sizeof(f->text), KS_STR(ev, nvidia_dev_xid, msg));
 }
 
-/* nvidia_dev_xid: dev, error_code, msg */
 void ks_on_xid(struct ks_engine *e, const struct ks_event *ev)
 {
-	note(e, ev, "Xid", ks_xid_action(ev->num[1]));
+	note(e, ev, "Xid", ks_xid_action(KS_NUM(ev, nvidia_dev_xid, error_code)));
 }
 
-/* nvswitch_dev_sxid: the same; its text says whether it is fatal */
+/* Its text says whether it is fatal. */
 void ks_on_sxid(struct ks_engine *e, const struct ks_event *ev)
 {
 	note(e, ev, "SXid", "");

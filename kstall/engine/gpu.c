@@ -17,9 +17,15 @@ struct ks_job {
 	u32 ring;		/* "ring NAME of DEVICE" */
 };
 
-static const struct ks_form job_form = { "job {0}:{1} of {2}/{3} on {4}", "{4}, {n} jobs", 1 << 4 };
-static const struct ks_form fence_form = { "fence {0}:{1} ({2})", "{2}, {n} fences", 1 << 2 };
-static const struct ks_form fence_of_form = { "fence {0}:{1} of {3}/{4} ({2})", "{2}, {n} fences", 1 << 2 };
+static const struct ks_form job_form = {
+	"job {ctx}:{seqno} of {comm}/{pid} on {ring}", "{ring}, {n} jobs", 1 << 4, { "ctx", "seqno", "comm", "pid", "ring" },
+};
+static const struct ks_form fence_form = {
+	"fence {ctx}:{seqno} ({where})", "{where}, {n} fences", 1 << 2, { "ctx", "seqno", "where" },
+};
+static const struct ks_form fence_of_form = {
+	"fence {ctx}:{seqno} of {comm}/{pid} ({where})", "{where}, {n} fences", 1 << 2, { "ctx", "seqno", "where", "comm", "pid" },
+};
 
 /* @comm: of the task that it belongs to, if that is known */
 static struct ks_culprit fence(u64 ctx, u64 seqno, const char *driver, const char *timeline,
@@ -54,24 +60,34 @@ static struct ks_job *find(struct ks_engine *e, u64 ctx, u64 seqno)
 	return ctx && !e->other_clock && j->ctx == ctx && j->seqno == seqno ? j : NULL;
 }
 
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_job_complete, fence_ctx);
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_job_complete, fence_seqno);
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_job_complete, ring);
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_dep_wait, fence_ctx);
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_dep_wait, fence_seqno);
+KS_SAME_FIELD(drm_sched_job_dispatch, drm_sched_dep_wait, ring);
+
+/* The job of any of these events. */
 static struct ks_job *get(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_job *j = slot(e, ev->num[5], ev->num[6]);
+	u64 ctx = KS_NUM(ev, drm_sched_job_dispatch, fence_ctx), seqno = KS_NUM(ev, drm_sched_job_dispatch, fence_seqno);
+	const char *ring = KS_STR(ev, drm_sched_job_dispatch, ring), *dev = ev->str[KS_EV_DEV];
+	struct ks_job *j = slot(e, ctx, seqno);
 	char buf[160];
 	u32 on;
 
-	if (j->ctx == ev->num[5] && j->seqno == ev->num[6])
+	if (j->ctx == ctx && j->seqno == seqno)
 		return j;
 	memset(j, 0, sizeof(*j));
-	j->ctx = ev->num[5];
-	j->seqno = ev->num[6];
-	on = ks_intern(ks_fmt(buf, sizeof(buf), "%s %s", ev->str[3], ev->str[7]));
+	j->ctx = ctx;
+	j->seqno = seqno;
+	on = ks_intern(ks_fmt(buf, sizeof(buf), "%s %s", dev, ring));
 	j->who = (struct ks_culprit){
 		.form = &job_form,
 		.strings = 1 << 2 | 1 << 4,
-		.v = { j->ctx, j->seqno, ks_intern(ev->str[2]), (s32)ev->num[0], on },
+		.v = { ctx, seqno, ks_intern(ev->str[KS_EV_COMM]), (s32)ev->num[KS_EV_PID], on },
 	};
-	j->ring = ks_intern(ks_fmt(buf, sizeof(buf), "ring %s of %s", ev->str[7], ev->str[3]));
+	j->ring = ks_intern(ks_fmt(buf, sizeof(buf), "ring %s of %s", ring, dev));
 	return j;
 }
 
@@ -81,50 +97,43 @@ static u64 flow_of(const struct ks_job *j)
 	return (j->ctx * 0x9e3779b97f4a7c15ULL + j->seqno) | 1ULL << 63;
 }
 
-/*
- * ... wait_ns, 5 fence_ctx 6 fence_seqno 7 ring 8 submit_ts 9 dispatch_ts 10 hol_ns 11 dep_ns
- * 12 in_flight
- */
 void ks_on_job_dispatch(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_job *j = get(e, ev);
 
-	j->submit = ev->num[8];
-	j->dispatch = ev->num[9];
-	j->hol = ev->num[10];
-	j->dep = ev->num[11];
+	j->submit = KS_NUM(ev, drm_sched_job_dispatch, submit_ts);
+	j->dispatch = KS_NUM(ev, drm_sched_job_dispatch, dispatch_ts);
+	j->hol = KS_NUM(ev, drm_sched_job_dispatch, hol_ns);
+	j->dep = KS_NUM(ev, drm_sched_job_dispatch, dep_ns);
 	if (e->counted)
-		e->counted(e, ks_string(j->ring), ev->num[12]);
+		e->counted(e, ks_string(j->ring), KS_NUM(ev, drm_sched_job_dispatch, in_flight));
 }
 
-/* ... total_ns, 5 fence_ctx 6 fence_seqno 7 ring 8 submit_ts 9 wait_ns 10 hwq_ns */
 void ks_on_job_complete(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_job *j = get(e, ev);
 	char who[KS_TEXT];
 
-	j->submit = ev->num[8];
-	j->dispatch = j->submit + ev->num[9];
-	j->complete = j->submit + ev->num[4];
-	j->hwq = ev->num[10];
+	j->submit = KS_NUM(ev, drm_sched_job_complete, submit_ts);
+	j->dispatch = j->submit + KS_NUM(ev, drm_sched_job_complete, wait_ns);
+	j->complete = j->submit + KS_NUM(ev, drm_sched_job_complete, total_ns);
+	j->hwq = KS_NUM(ev, drm_sched_job_complete, hwq_ns);
 	if (e->elsewhere && !e->other_clock && j->dispatch < j->complete)
 		e->elsewhere(e, ks_string(j->ring), ks_culprit_text(who, &j->who), j->dispatch,
 			     j->complete, flow_of(j));
 }
 
-/*
- * ... wait_ns, 5 fence_ctx 6 fence_seqno 7 ring 8 dep_ctx 9 dep_seqno 10 dep_pid 11 dep_comm
- * 12 dep_timeline 13 dep_driver
- */
 void ks_on_dep_wait(struct ks_engine *e, const struct ks_event *ev)
 {
+	u64 ns = KS_NUM(ev, drm_sched_dep_wait, wait_ns);
 	struct ks_job *j = get(e, ev);
 
-	if (ev->num[4] < j->dep_ns)
+	if (ns < j->dep_ns)
 		return;
-	j->dep_ns = ev->num[4];
-	j->held_by = fence(ev->num[8], ev->num[9], ev->str[13], ev->str[12], ev->str[11],
-			   (s32)ev->num[10]);
+	j->dep_ns = ns;
+	j->held_by = fence(KS_NUM(ev, drm_sched_dep_wait, dep_ctx), KS_NUM(ev, drm_sched_dep_wait, dep_seqno),
+			   KS_STR(ev, drm_sched_dep_wait, dep_driver), KS_STR(ev, drm_sched_dep_wait, dep_timeline),
+			   KS_STR(ev, drm_sched_dep_wait, dep_comm), (s32)KS_NUM(ev, drm_sched_dep_wait, dep_pid));
 }
 
 static void lay(struct ks_engine *e, struct ks_thread *t, u64 *at, u64 ns, u64 begin, u64 end,
@@ -161,40 +170,42 @@ static void lay_job(struct ks_engine *e, struct ks_thread *t, const struct ks_jo
 		t->seg[i].flow = t->seg[i].what.layer == KS_FENCE ? flow_of(j) : 0;
 }
 
-/* dma_fence_wait: ... wait_ns, 5 fence_ctx 6 fence_seqno 7 driver 8 timeline */
 void ks_on_fence_wait(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_own_thread(e, ev);
-	u64 begin = ev->ts - min_u64(ev->ts, ev->num[4]);
+	u64 begin = ev->ts - min_u64(ev->ts, KS_NUM(ev, dma_fence_wait, wait_ns));
+	u64 ctx = KS_NUM(ev, dma_fence_wait, fence_ctx), seqno = KS_NUM(ev, dma_fence_wait, fence_seqno);
 	struct ks_what what = { .layer = KS_FENCE, .phase = ks_intern("wait") };
-	struct ks_job *j = find(e, ev->num[5], ev->num[6]);
+	struct ks_job *j = find(e, ctx, seqno);
 
 	if (!t)
 		return;
-	what.culprit = fence(ev->num[5], ev->num[6], ev->str[7], ev->str[8], "", 0);
+	what.culprit = fence(ctx, seqno, KS_STR(ev, dma_fence_wait, driver), KS_STR(ev, dma_fence_wait, timeline), "", 0);
 	ks_thread_runs(e, t, ev->ts);
 	if (j)
 		lay_job(e, t, j, begin, ev->ts);
 	ks_carve(e, t, begin, ev->ts, KS_MEASURED, what);
 }
 
-/* drm_sched_submit_block: ... blocked_ns, 5 total_ns 6 fence_ns 7 validate_ns 8 lock_ns 9 ring */
 void ks_on_submit_block(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_own_thread(e, ev);
-	u64 fence = ev->num[6], validate = ev->num[7], lock = ev->num[8];
+	u64 blocked = KS_NUM(ev, drm_sched_submit_block, blocked_ns);
+	u64 fence = KS_NUM(ev, drm_sched_submit_block, fence_ns);
+	u64 validate = KS_NUM(ev, drm_sched_submit_block, validate_ns);
+	u64 lock = KS_NUM(ev, drm_sched_submit_block, lock_ns);
 	const char *phase = fence >= validate && fence >= lock ? "fence"
 			    : validate >= lock		       ? "buffers"
 							       : "lock";
 	struct ks_what what = { .layer = KS_GPU_SUBMIT };
-	u64 from = ev->ts - min_u64(ev->ts, ev->num[5]);
+	u64 from = ev->ts - min_u64(ev->ts, KS_NUM(ev, drm_sched_submit_block, total_ns));
 	char buf[96];
 
-	if (!t || !ev->num[4])
+	if (!t || !blocked)
 		return;
 	what.phase = ks_intern(phase);
-	what.culprit = ks_named(ks_fmt(buf, sizeof(buf), "ring %s of %s", ev->str[9], ev->str[3]));
+	what.culprit = ks_named(ks_fmt(buf, sizeof(buf), "ring %s of %s", KS_STR(ev, drm_sched_submit_block, ring),
+				       ev->str[KS_EV_DEV]));
 	ks_thread_runs(e, t, ev->ts);
-	ks_carve(e, t, ks_asleep_since(t, max_u64(from, t->ready), ev->num[4]), ev->ts, KS_ASLEEP,
-		 what);
+	ks_carve(e, t, ks_asleep_since(t, max_u64(from, t->ready), blocked), ev->ts, KS_ASLEEP, what);
 }

@@ -161,7 +161,9 @@ const struct ks_gpu_function *ks_gpu_function(const char *name)
 }
 
 /* What gpu_begin offers. */
-enum { FUNCTION, SP, BYTES, KIND };
+KS_SAME_FIELD(gpu_begin, gpu_end, function);
+KS_SAME_FIELD(gpu_begin, gpu_only, function);
+#define FUNCTION(ev) KS_STR(ev, gpu_begin, function)
 
 /* "1 GiB", "1.5 GiB", "20 MiB": there are not many, as each stays. */
 static char *size_text(char *buf, size_t size, u64 bytes)
@@ -193,7 +195,7 @@ static u32 plain_name(const struct ks_gpu_function *f)
 static u32 phase_of(const struct ks_gpu_function *f, const struct ks_event *ev)
 {
 	static const char *const directions[] = { "H2H", "H2D", "D2H", "D2D" };	/* enum hipMemcpyKind */
-	u32 kind = ev->num[KIND];
+	u32 kind = KS_NUM(ev, gpu_begin, kind);
 
 	if (f->phase)
 		return ks_intern(f->phase);
@@ -209,7 +211,7 @@ static u32 culprit_of(const struct ks_gpu_function *f, const struct ks_event *ev
 
 	if (!f->phase && !f->kind)
 		return 0;
-	ks_fmt(text, sizeof(text), "%s%s", f->bytes ? size_text(size, sizeof(size), ev->num[BYTES]) : ks_string(plain_name(f)),
+	ks_fmt(text, sizeof(text), "%s%s", f->bytes ? size_text(size, sizeof(size), KS_NUM(ev, gpu_begin, bytes)) : ks_string(plain_name(f)),
 	       f->layer == KS_COPY ? ", held its caller" : "");
 	return ks_intern(text);
 }
@@ -245,39 +247,40 @@ static bool is_inside(const struct ks_gpu_call *in, u32 name, u64 sp)
 	return in->what.layer && (sp < in->sp || (sp == in->sp && name != in->name));
 }
 
-/* gpu_begin: function, sp, bytes, kind */
 void ks_on_gpu_begin(struct ks_engine *e, const struct ks_event *ev)
 {
-	const struct ks_gpu_function *f = ks_gpu_function(ev->str[FUNCTION]);
+	const struct ks_gpu_function *f = ks_gpu_function(FUNCTION(ev));
 	struct ks_thread *t = f ? self(e, ev) : NULL;
-	u32 name = ks_intern(ev->str[FUNCTION]);
+	u32 name = ks_intern(FUNCTION(ev));
+	u64 sp = KS_NUM(ev, gpu_begin, sp);
 
-	if (!t || is_inside(&t->gpu, name, ev->num[SP]))
+	if (!t || is_inside(&t->gpu, name, sp))
 		return;
 	t->gpu = (struct ks_gpu_call){
 		.what = { .layer = f->layer, .phase = phase_of(f, ev), .culprit = culprit_of(f, ev) },
-		.name = name, .sp = ev->num[SP], .lost = e->lost,
+		.name = name, .sp = sp, .lost = e->lost,
 	};
 }
 
-/* gpu_end: function, sp. Where the call has pushed the address that it returns to, the stack has one word less now. */
+/* Where the call has pushed the address that it returns to, the stack has one word less now. */
 void ks_on_gpu_end(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = self(e, ev);
-	u32 name = ks_intern(ev->str[FUNCTION]);
-	u64 above = t ? ev->num[SP] - t->gpu.sp : 0;
+	u32 name = ks_intern(FUNCTION(ev));
+	u64 sp = KS_NUM(ev, gpu_end, sp);
+	u64 above = t ? sp - t->gpu.sp : 0;
 
-	if (t && t->gpu.what.layer && (above <= sizeof(u64) ? name == t->gpu.name : ev->num[SP] > t->gpu.sp))
+	if (t && t->gpu.what.layer && (above <= sizeof(u64) ? name == t->gpu.name : sp > t->gpu.sp))
 		ks_gpu_forget(t);
 }
 
 /*
- * gpu_only: function; where returns cannot be seen. It may have returned at any time, so it names nothing; but that it was called is
+ * Where returns cannot be seen. It may have returned at any time, so it names nothing; but that it was called is
  * told beside what follows, up to the end of the next system call.
  */
 void ks_on_gpu_only(struct ks_engine *e, const struct ks_event *ev)
 {
-	const struct ks_gpu_function *f = ks_gpu_function(ev->str[FUNCTION]);
+	const struct ks_gpu_function *f = ks_gpu_function(FUNCTION(ev));
 	struct ks_thread *t = f ? self(e, ev) : NULL;
 
 	if (!t)

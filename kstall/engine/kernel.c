@@ -47,13 +47,13 @@ static struct ks_culprit culprit_of_migration(u64 reason)
 	return ks_named(reason < ARRAY_SIZE(reasons) ? reasons[reason] : "");
 }
 
-/* The field that both events have, or the begin alone; none: 0 */
+/* Of a migration its reason; the others have no field, and 0. */
 void ks_on_span_begin(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = self(e, ev);
 
 	if (t)
-		begin(t, ev->type->span, ev->ts, ev->num[0]);
+		begin(t, ev->type->span, ev->ts, KS_NUM(ev, mm_migrate_pages_start, reason));
 }
 
 void ks_on_span_end(struct ks_engine *e, const struct ks_event *ev)
@@ -123,10 +123,10 @@ static void carve_wait(struct ks_engine *e, struct ks_thread *t, u64 began, stru
 	ks_carve(e, t, began, e->now, KS_HELD, what);
 }
 
-/* contention_begin: lock_addr, flags. Who only spins has interrupts or preemption off: that is on_cpu, and not asked for. */
+/* Who only spins has interrupts or preemption off: that is on_cpu, and not asked for. */
 void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev)
 {
-	u32 flags = ev->num[1];
+	u32 flags = KS_NUM(ev, contention_begin, flags);
 	struct ks_thread *t;
 
 	if (flags & SPIN && !(flags & MUTEX))
@@ -134,18 +134,18 @@ void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev)
 	t = self(e, ev);
 	if (!t)
 		return;
-	begin(t, KS_SPAN_LOCK, ev->ts, ev->num[0]);
+	begin(t, KS_SPAN_LOCK, ev->ts, KS_NUM(ev, contention_begin, lock_addr));
 	t->lock_flags = flags;
 }
 
-/* contention_end: lock_addr; of all kinds of locks */
+/* Of all kinds of locks. */
 void ks_on_contention_end(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_find(e, ev->pid);
 	struct ks_began wait = t ? t->span[KS_SPAN_LOCK] : (struct ks_began){ 0 };
 	struct ks_what what = { 0 };
 
-	if (!wait.begin || wait.value != ev->num[0] || !self(e, ev))
+	if (!wait.begin || wait.value != KS_NUM(ev, contention_end, lock_addr) || !self(e, ev))
 		return;
 	t->span[KS_SPAN_LOCK].begin = 0;
 	name_lock(t, t->lock_flags, &what);
@@ -163,8 +163,8 @@ static void announce(struct ks_engine *e, const struct ks_event *ev, enum ks_lay
 		t->next_sleep = (struct ks_what){ .layer = layer, .phase = ks_intern(phase), .culprit = culprit };
 }
 
-static const struct ks_form disk_form = { "disk {0}", NULL, 0 };
-static const struct ks_form inode_form = { "inode {1} of {0}", "{n} inodes of {0}", 1 << 0 };
+static const struct ks_form disk_form = { "disk {name}", NULL, 0, { "name" } };
+static const struct ks_form inode_form = { "inode {ino} of {disk}", "{n} inodes of {disk}", 1 << 0, { "disk", "ino" } };
 
 /* The disk that a bdi is called after. */
 static u32 name_of_bdi(const struct ks_engine *e, const char *bdi)
@@ -174,21 +174,22 @@ static u32 name_of_bdi(const struct ks_engine *e, const char *bdi)
 	return sscanf(bdi, "%u:%u", &major, &minor) == 2 ? ks_disk_name(e, major << 20 | minor) : ks_intern(bdi);
 }
 
-/* folio_wait_writeback: name (of the bdi), ino; before each sleep for a page that is being written */
+/* Before each sleep for a page that is being written; name is the bdi's. */
 void ks_on_folio_wait(struct ks_engine *e, const struct ks_event *ev)
 {
 	announce(e, ev, KS_WRITEBACK, "wait", (struct ks_culprit){
-		.form = &inode_form, .strings = 1 << 0, .v = { name_of_bdi(e, ev->str[0]), ev->num[1] },
+		.form = &inode_form, .strings = 1 << 0,
+		.v = { name_of_bdi(e, KS_STR(ev, folio_wait_writeback, name)), KS_NUM(ev, folio_wait_writeback, ino) },
 	});
 }
 
-/* balance_dirty_pages: bdi, pause; before the sleep, if there is a pause */
+/* Before the sleep, if there is a pause. */
 void ks_on_balance(struct ks_engine *e, const struct ks_event *ev)
 {
-	if ((s64)ev->num[1] <= 0)
+	if ((s64)KS_NUM(ev, balance_dirty_pages, pause) <= 0)
 		return;
 	announce(e, ev, KS_DIRTY_THROTTLE, "", (struct ks_culprit){
-		.form = &disk_form, .strings = 1 << 0, .v = { name_of_bdi(e, ev->str[0]) },
+		.form = &disk_form, .strings = 1 << 0, .v = { name_of_bdi(e, KS_STR(ev, balance_dirty_pages, bdi)) },
 	});
 }
 

@@ -17,7 +17,7 @@ bool ks_names_threads(const struct ks_event *ev)
 {
 	static const char words[] = "kstall threads ";
 
-	return ev->own && ev->type->fn == ks_on_print && !strncmp(ev->str[0], words, sizeof(words) - 1);
+	return ev->own && ev->type->fn == ks_on_print && !strncmp(KS_STR(ev, print, buf), words, sizeof(words) - 1);
 }
 
 /* "TGID TID TID ...": the job's threads, before the first event. */

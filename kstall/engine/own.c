@@ -58,9 +58,9 @@ void ks_on_own(struct ks_engine *e, const struct ks_event *ev)
 	ks_carve(e, t, begin, ev->ts, states, what);
 }
 
-static const struct ks_form cq_form = { "cq {0} of {1}", "{n} completions on {1}", 1 << 1 };
+static const struct ks_form cq_form = { "cq {id} of {dev}", "{n} completions on {dev}", 1 << 1, { "id", "dev" } };
 
-/* ib_comp_channel: ... wait_ns, 5 cq_id: what was waited for until wait_ns ago was a completion. */
+/* What was waited for until wait_ns ago was a completion. */
 void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_own_thread(e, ev);
@@ -69,7 +69,7 @@ void ks_on_comp_channel(struct ks_engine *e, const struct ks_event *ev)
 	if (!t)
 		return;
 	what.culprit = (struct ks_culprit){
-		.form = &cq_form, .strings = 1 << 1, .v = { (u32)ev->num[5], ks_intern(ev->str[3]) },
+		.form = &cq_form, .strings = 1 << 1, .v = { (u32)KS_NUM(ev, ib_comp_channel, cq_id), ks_intern(KS_STR(ev, ib_comp_channel, dev)) },
 	};
 	ks_thread_runs(e, t, ev->ts);
 	ks_carve(e, t, max_u64(t->call_begin, t->ready), ev->ts, KS_ASLEEP, what);

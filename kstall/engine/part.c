@@ -65,9 +65,9 @@ const char *const ks_layer_name[KS_NR_LAYERS] = {
 	[KS_GPU_INIT] = "gpu_init",
 };
 
-static const struct ks_form named = { "{0}", NULL, 0 };
-static const struct ks_form task = { "{0}/{1}", "{0}, {n} tasks", 1 << 0 };
-static const struct ks_form nameless = { "task {1}", "{n} tasks", 0 };
+static const struct ks_form named = { "{name}", NULL, 0, { "name" } };
+static const struct ks_form task = { "{comm}/{tid}", "{comm}, {n} tasks", 1 << 0, { "comm", "tid" } };
+static const struct ks_form nameless = { "task {tid}", "{n} tasks", 0, { "comm", "tid" } };
 
 struct ks_culprit ks_named(const char *name)
 {
@@ -303,14 +303,25 @@ char *ks_part_name(char *buf, const struct ks_what *what)
 	return buf;
 }
 
-static int put_value(char *at, size_t room, const struct ks_culprit *c, char which)
+/* KS_VALUES: it has none of that name. */
+static size_t value_called(const struct ks_form *form, const char *name, size_t len)
 {
-	unsigned int i = which - '0';
+	size_t i = 0;
 
-	if (which == 'n')
+	while (i < KS_VALUES && (!form->value[i] || strncmp(form->value[i], name, len) || form->value[i][len]))
+		i++;
+	return i;
+}
+
+/* "{NAME}" of that length; one without a value stays as it is. */
+static int put_value(char *at, size_t room, const struct ks_culprit *c, const char *name, size_t len)
+{
+	size_t i = value_called(c->form, name + 1, len - 2);
+
+	if (len == 3 && name[1] == 'n')
 		return snprintf(at, room, "%u", c->many);
-	if (i >= KS_VALUES)
-		return 0;
+	if (i == KS_VALUES)
+		return snprintf(at, room, "%.*s", (int)len, name);
 	if (c->strings & 1 << i)
 		return snprintf(at, room, "%s", ks_string(c->v[i]));
 	return snprintf(at, room, "%lld", (long long)c->v[i]);
@@ -323,10 +334,11 @@ char *ks_culprit_text(char *buf, const struct ks_culprit *c)
 
 	while (*fmt && at + 1 < KS_TEXT) {
 		if (*fmt == '{') {
-			int n = put_value(buf + at, KS_TEXT - at, c, fmt[1]);
+			size_t len = strcspn(fmt, "}") + 1;
+			int n = put_value(buf + at, KS_TEXT - at, c, fmt, len);
 
 			at += n > 0 ? min_u64(n, KS_TEXT - at - 1) : 0;
-			fmt += 3;
+			fmt += len;
 		} else {
 			buf[at++] = *fmt++;
 		}

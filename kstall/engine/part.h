@@ -68,14 +68,15 @@ enum ks_layer {
 extern const char *const ks_state_name[KS_NR_STATES];
 extern const char *const ks_layer_name[KS_NR_LAYERS];
 
-/* How culprits of a kind are called: "{0}" is the first value, "{n}" how many culprits there are. */
+#define KS_VALUES 5
+
+/* How culprits of a kind are called: "{dev}" is the value of that name, "{n}" how many culprits there are. */
 struct ks_form {
 	const char *one;
 	const char *many;	/* of several that have the shared values in common; NULL: they have no name */
 	u8 shared;		/* bit N: value N is one that they have in common */
+	const char *value[KS_VALUES];	/* their names */
 };
-
-#define KS_VALUES 5
 
 /*
  * What a time was spent with, as numbers: a name is made when a step is printed, or each fence would

@@ -630,11 +630,11 @@ static bool is_marker(const char *word)
 	return !strcmp(word, "step") || !strcmp(word, "nccl");
 }
 
-/* print: buf. A marker that a probe has seen is not read a second time where it was written to. */
+/* A marker that a probe has seen is not read a second time where it was written to. */
 void ks_on_print(struct ks_engine *e, const struct ks_event *ev)
 {
 	char word[16];
-	const char *rest = after_word(ev->str[0], word);
+	const char *rest = after_word(KS_STR(ev, print, buf), word);
 
 	if (!rest)
 		return;
@@ -644,17 +644,19 @@ void ks_on_print(struct ks_engine *e, const struct ks_event *ev)
 		marker(e, ev->pid, word, rest);
 }
 
-/* step: text, as it is written to whatever file */
+KS_SAME_FIELD(step, step_null, text);
+
+/* The text is written to whatever file. */
 void ks_on_mark(struct ks_engine *e, const struct ks_event *ev)
 {
 	char word[16];
-	const char *rest = after_word(ev->str[0], word);
+	const char *rest = after_word(KS_STR(ev, step, text), word);
 
 	if (rest && is_marker(word))
 		marker(e, ev->pid, word, rest);
 }
 
-/* call: from one call of the function to the next */
+/* From one call of the function to the next. */
 void ks_on_call(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);

@@ -354,7 +354,7 @@ static void suspend(struct ks_engine *e, struct ks_thread *t)
 
 static void switch_out(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
-	u64 state = ev->num[2] & STATES;
+	u64 state = KS_NUM(ev, sched_switch, prev_state) & STATES;
 	bool suspended = t->throttle_rq && t->since <= ev->ts;
 	bool exits = t->syscall == KS_EXITING;
 
@@ -372,12 +372,12 @@ static void switch_out(struct ks_engine *e, const struct ks_event *ev, struct ks
 	ks_thread_enter(e, t, ev->ts, suspended ? KS_QUOTA : KS_CPU_WAIT);
 	if (suspended)
 		suspend(e, t);
-	t->instead = runner(ev->num[3], ev->str[4]);
+	t->instead = runner(KS_NUM(ev, sched_switch, next_pid), KS_STR(ev, sched_switch, next_comm));
 }
 
 static void switch_in(struct ks_engine *e, const struct ks_event *ev, struct ks_thread *t)
 {
-	struct ks_culprit before = runner(ev->num[0], ev->str[1]);
+	struct ks_culprit before = runner(KS_NUM(ev, sched_switch, prev_pid), KS_STR(ev, sched_switch, prev_comm));
 
 	revive(e, t, ev->ts);
 	if (t->guessed)
@@ -402,10 +402,11 @@ static void name(struct ks_engine *e, struct ks_thread *t, const struct ks_event
 
 void ks_on_switch(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *prev = ks_thread_get(e, ev->num[0]), *next = ks_thread_get(e, ev->num[3]);
+	struct ks_thread *prev = ks_thread_get(e, KS_NUM(ev, sched_switch, prev_pid));
+	struct ks_thread *next = ks_thread_get(e, KS_NUM(ev, sched_switch, next_pid));
 
-	name(e, prev, ev, ev->str[1]);
-	name(e, next, ev, ev->str[4]);
+	name(e, prev, ev, KS_STR(ev, sched_switch, prev_comm));
+	name(e, next, ev, KS_STR(ev, sched_switch, next_comm));
 	if (ks_thread_follow(e, prev))
 		switch_out(e, ev, prev);
 	if (ks_thread_follow(e, next))
@@ -464,10 +465,12 @@ static void woken(struct ks_engine *e, const struct ks_event *ev, struct ks_thre
 	ks_announced_sleep(e, t);
 }
 
-/* sched_waking, sched_wakeup, sched_wakeup_new: pid, comm, target_cpu */
+KS_SAME_FIELD(sched_waking, sched_wakeup, pid);
+KS_SAME_FIELD(sched_waking, sched_wakeup_new, pid);
+
 void ks_on_waking(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_waking, pid));
 	struct ks_thread *writer = ev->pid > 0 ? ks_thread_find(e, ev->pid) : NULL;
 
 	if (writer && writer->in_job && writer->state != KS_ON_CPU)
@@ -488,7 +491,7 @@ void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev)
 /* A thread's first one. Without task_newtask, which comes just before, it says that the thread is born: whose, nobody knows. */
 void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_wakeup_new, pid));
 	bool told = t->born && t->born == t->since && t->state == KS_CPU_WAIT;
 
 	if (!told && !e->has_tasks) {
@@ -498,32 +501,31 @@ void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev)
 	ks_on_wakeup(e, ev);
 }
 
-/* task_newtask: pid, comm, clone_flags */
 #define CLONE_THREAD 0x10000
 
 void ks_on_newtask(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *parent = ks_thread_get(e, ev->pid);
-	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, task_newtask, pid));
 
 	if (ks_thread_follow(e, parent))
 		ks_thread_runs(e, parent, ev->ts);
 	begin_anew(e, t, ev->ts);
-	if (ev->num[2] & CLONE_THREAD)
+	if (KS_NUM(ev, task_newtask, clone_flags) & CLONE_THREAD)
 		t->tgid = parent->tgid;
 	/* Only a thread of the job can have been recorded before the recorder has said which are. */
 	t->recorded = parent->recorded || !e->has_tasks;
-	set_comm(t, ev->str[1]);
+	set_comm(t, KS_STR(ev, task_newtask, comm));
 	t->state = KS_CPU_WAIT;
 	if (parent->in_job)
 		ks_thread_join(e, t);
 }
 
-/* sched_process_exec: filename, pid, old_pid. The thread that calls exec becomes the leader. */
+/* The thread that calls exec becomes the leader. */
 void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_get(e, ev->num[1]);
-	struct ks_thread *old = ks_thread_find(e, ev->num[2]);
+	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_process_exec, pid));
+	struct ks_thread *old = ks_thread_find(e, KS_NUM(ev, sched_process_exec, old_pid));
 
 	goes_on(e, t);
 	if (old && old != t) {
@@ -542,10 +544,10 @@ void ks_on_exec(struct ks_engine *e, const struct ks_event *ev)
 	ks_gpu_forget(t);
 }
 
-/* sched_process_exit: pid. What it still has to do, like closing its files, may take long. */
+/* What it still has to do, like closing its files, may take long. */
 void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = ks_thread_get(e, ev->num[0]);
+	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_process_exit, pid));
 
 	if (!ks_thread_follow(e, t))
 		return;
@@ -557,7 +559,6 @@ void ks_on_exit(struct ks_engine *e, const struct ks_event *ev)
 	t->call_begin = ev->ts;
 }
 
-/* sys_enter: id, args */
 void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, ev->pid);
@@ -571,7 +572,7 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 	t->user = true;		/* whoever has the number now */
 	ks_thread_fold(e, t, ev->ts, false);
 	ks_spans_forget(t);
-	t->syscall = ks_syscall_of(e, ev->num[0]);
+	t->syscall = ks_syscall_of(e, KS_NUM(ev, sys_enter, id));
 	ks_call_enter(e, t, ev);
 	t->call_begin = ev->ts;
 }
@@ -586,7 +587,7 @@ void ks_on_sys_exit(struct ks_engine *e, const struct ks_event *ev)
 		return;
 	/* It may have begun before the recording: then this says what it was. Later ones without sys_enter were in user mode, too. */
 	if (t->syscall == KS_NO_CALL && first)
-		t->syscall = ks_syscall_of(e, ev->num[0]);
+		t->syscall = ks_syscall_of(e, KS_NUM(ev, sys_exit, id));
 	ks_thread_runs(e, t, ev->ts);
 	ks_spans_forget(t);
 	t->syscall = KS_NO_CALL;
@@ -603,23 +604,23 @@ static void throttled(struct ks_engine *e, s32 tid, u64 rq)
 }
 
 /*
- * throttle: rq. Whose runtime ran out is the thread that is current, and it is switched away
+ * Whose runtime ran out is the thread that is current, and it is switched away
  * although it could run.
  */
 void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev)
 {
-	throttled(e, ev->pid, ev->num[0]);
+	throttled(e, ev->pid, KS_NUM(ev, throttle, rq));
 }
 
-/* throttle_rq: rq, throttled; of anybody */
+/* Of anybody. */
 void ks_on_throttle_rq(struct ks_engine *e, const struct ks_event *ev)
 {
-	if (!ev->num[1])
+	if (!KS_NUM(ev, throttle_rq, throttled))
 		return;
 	if (e->nr_throttled == KS_THROTTLED)
 		memmove(e->throttled, e->throttled + 1,
 			--e->nr_throttled * sizeof(*e->throttled));
-	e->throttled[e->nr_throttled++] = (struct ks_throttled){ ev->num[0], ev->cpu };
+	e->throttled[e->nr_throttled++] = (struct ks_throttled){ KS_NUM(ev, throttle_rq, rq), ev->cpu };
 }
 
 /* The queue that was throttled last, on this CPU if any was: another CPU may have done it. */
@@ -633,7 +634,7 @@ static u64 throttled_here(const struct ks_engine *e, int cpu)
 }
 
 /*
- * throttle_self: the thread suspends itself (throttle_cfs_rq_work()); unless its queue has got
+ * The thread suspends itself (throttle_cfs_rq_work()); unless its queue has got
  * runtime again meanwhile, then it goes on, and may be switched away for others later.
  */
 void ks_on_throttle_self(struct ks_engine *e, const struct ks_event *ev)
@@ -657,12 +658,13 @@ static void no_longer_throttled(struct ks_engine *e, u64 rq)
 
 void ks_on_unthrottle(struct ks_engine *e, const struct ks_event *ev)
 {
-	struct ks_thread *t = *suspended_on(e, ev->num[0]), *next;
+	u64 rq = KS_NUM(ev, unthrottle, rq);
+	struct ks_thread *t = *suspended_on(e, rq), *next;
 
-	no_longer_throttled(e, ev->num[0]);
+	no_longer_throttled(e, rq);
 	for (; t; t = next) {
 		next = t->next_throttled;
-		if (t->throttle_rq != ev->num[0])
+		if (t->throttle_rq != rq)
 			continue;
 		ks_thread_enter(e, t, ev->ts, KS_CPU_WAIT);
 		t->throttle_rq = 0;

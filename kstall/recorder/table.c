@@ -19,60 +19,18 @@
 #define PART_OF_MEMORY 512
 #define LEAST_KIB 8		/* the kernel's, too */
 
+/* The parts of events.def for the recorder. */
+#define EVENT(system, event, duration, part) ROW(system, event, duration, part)
+#define ROW(system, event, duration, ...) __VA_OPT__(ROW_(system, event, duration, __VA_ARGS__))
+#define ROW_(sys, event, duration, ...) \
+	{ .system = #sys, .name = #event, .field = sizeof(#duration) > 1 ? #duration : NULL, __VA_ARGS__ },
+#define RECORD(when, hooks, ...) WHEN_##when, .cost = hooks, ##__VA_ARGS__
+#define WHEN_ALWAYS .when = KS_REC_ALWAYS
+#define WHEN_ABOVE_1MS .when = KS_REC_ABOVE, .ns = MS
+#define WHEN_OFF .when = KS_REC_OFF
+
 static const struct ks_rec_event defaults[] = {
-	{ "aer", "aer_uncorrectable", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "error" },
-	{ "aer", "aer_correctable", NULL, KS_REC_ALWAYS, .cost = "error" },
-	{ "aer", "aer_recovery", NULL, KS_REC_ALWAYS, .cost = "recovery" },
-	{ "aer", "pcie_link_change", NULL, KS_REC_ALWAYS, .cost = "look at a port, every link_poll_ms" },
-	{ "drm_sched", "drm_sched_job_timeout", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_reset", NULL, KS_REC_ALWAYS, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_entity_kill", NULL, KS_REC_ALWAYS, .cost = "end of an entity" },
-	{ "drm_sched", "drm_sched_prio_inversion", NULL, KS_REC_ALWAYS, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_job_dispatch", "wait_ns", KS_REC_ABOVE, MS, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_dep_wait", "wait_ns", KS_REC_ABOVE, MS, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_submit_block", "blocked_ns", KS_REC_ABOVE, MS, .cost = "DRM ioctl, wait for a fence, validation, reservation lock" },
-	{ "drm_sched", "drm_sched_job_complete", "total_ns", KS_REC_OFF, .cost = "GPU job" },
-	{ "drm_sched", "drm_sched_entity_migrate", NULL, KS_REC_OFF, .cost = "GPU job" },
-	{ "drm_sched", "dma_fence_wait", "wait_ns", KS_REC_OFF, .cost = "wait for a fence" },
-	{ "drm_sched", "ttm_bo_evict", "duration_ns", KS_REC_ABOVE, MS, .cost = "creation, move and end of a buffer" },
-	{ "drm_sched", "ttm_bo_swap", "duration_ns", KS_REC_ABOVE, MS, .cost = "creation, move and end of a buffer" },
-	{ "ib_cq", "ib_qp_error", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "change of a queue pair's state" },
-	{ "ib_cq", "ib_cq_overflow", NULL, KS_REC_ALWAYS, .cost = "overflow; on soft-RoCE completion" },
-	{ "ib_cq", "ib_wc_error", NULL, KS_REC_ALWAYS, .cost = "poll of a CQ by the kernel; on soft-RoCE completion" },
-	{ "ib_cq", "ib_qp_event", NULL, KS_REC_ALWAYS, .cost = "event of a queue pair" },
-	{ "ib_cq", "ib_port_event", NULL, KS_REC_ALWAYS, .cost = "event of a port" },
-	{ "ib_cq", "ib_mr_reg", "duration_ns", KS_REC_ABOVE, MS, .cost = "registration" },
-	{ "ib_cq", "ib_odp_fault", "duration_ns", KS_REC_ABOVE, MS, .cost = "page fault of a device" },
-	{ "ib_cq", "ib_wr_latency", "latency_ns", KS_REC_OFF, .cost = "work request and poll of a CQ by the kernel" },
-	{ "ib_cq", "ib_cq_process", "lag_ns", KS_REC_OFF, .cost = "round of a CQ's completions in the kernel" },
-	{ "ib_cq", "ib_comp_channel", "wait_ns", KS_REC_OFF, .cost = "completion event and read of its channel" },
-	{ "io_uring_trace", "io_uring_sq_overflow", NULL, KS_REC_ALWAYS, .cost = "submission to a ring" },
-	{ "io_uring_trace", "io_uring_cq_overflow", NULL, KS_REC_ALWAYS, .cost = "wait for completions of a ring" },
-	{ "io_uring_trace", "writeback_throttle", "pause_ns", KS_REC_ABOVE, MS, .cost = "throttled write (balance_dirty_pages)" },
-	{ "io_uring_trace", "writeback_wait_done", "wait_ns", KS_REC_ABOVE, MS, .cost = "wait for writeback of a page or range" },
-	{ "io_uring_trace", "io_uring_sq_full", NULL, KS_REC_OFF, .cost = "submission to a ring" },
-	{ "io_uring_trace", "io_uring_req_done", "total_ns", KS_REC_OFF, .cost = "io_uring request" },
-	{ "io_uring_trace", "io_uring_wq_punt", NULL, KS_REC_OFF, .cost = "io_uring request" },
-	{ "io_uring_trace", "io_uring_block_rq", "device_ns", KS_REC_OFF, .cost = "io_uring request, block request of any program" },
-	{ "iommu_trace", "iommu_fault", NULL, KS_REC_ALWAYS, .cost = "fault" },
-	{ "iommu_trace", "iommu_iotlb_sync", "duration_ns", KS_REC_OFF, .cost = "flush of the IOTLB" },
-	{ "iommu_trace", "iommu_fq_flush", "duration_ns", KS_REC_OFF, .cost = "unmapping, flush of the IOTLB" },
-	{ "iommu_trace", "iommu_inv_wait", "duration_ns", KS_REC_OFF, .cost = "invalidation of the IOMMU" },
-	{ "iommu_trace", "iommu_iova_alloc", "duration_ns", KS_REC_OFF, .cost = "allocation of DMA addresses" },
-	{ "iommu_trace", "dma_map_done", "duration_ns", KS_REC_OFF, .cost = "DMA mapping" },
-	{ "iommu_trace", "dma_unmap_done", "duration_ns", KS_REC_OFF, .cost = "DMA unmapping" },
-	{ "iommu_trace", "dma_bounce", "duration_ns", KS_REC_OFF, .cost = "copy to or from a bounce buffer" },
-	{ "mm_migrate", "mm_compaction_stall", "duration_ns", KS_REC_ABOVE, MS, .cost = "stall, batch of migrated pages, TLB shootdown" },
-	{ "mm_migrate", "mm_migrate_batch", "duration_ns", KS_REC_ABOVE, MS, .cost = "migrated page, TLB shootdown" },
-	{ "mm_migrate", "mm_migrate_device", "duration_ns", KS_REC_ABOVE, MS, .cost = "phase of a migration, TLB shootdown" },
-	{ "mm_migrate", "mm_migrate_mmu_notifier_wait", "wait_ns", KS_REC_OFF, .cost = "invalidation with a notifier, migrated page, NUMA scan" },
-	{ "mm_migrate", "mm_migrate_notifier", "duration_ns", KS_REC_OFF, .cost = "invalidation with a notifier, migrated page, NUMA scan" },
-	{ "mm_migrate", "mm_thp_fallback", "duration_ns", KS_REC_OFF, .cost = "page fault that wants a huge page" },
-	{ "mm_migrate", "mm_tlb_shootdown", "duration_ns", KS_REC_OFF, .cost = "TLB shootdown, call to another CPU" },
-	{ "mm_migrate", "mm_pin", "duration_ns", KS_REC_OFF, .cost = "pin of pages, direct I/O included" },
-	/* NVIDIA's driver, from 575 on */
-	{ "nvidia", "nvidia_dev_xid", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "Xid" },
-	{ "nvswitch", "nvswitch_dev_sxid", NULL, KS_REC_ALWAYS, .trigger = true, .cost = "SXid" },
+#include "events.def"
 };
 
 void ks_rec_table(struct ks_rec_config *c)

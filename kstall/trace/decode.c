@@ -49,19 +49,32 @@ static void find_field(struct field *f, struct tep_format_field *tf)
 	f->here = true;
 }
 
-/* A field, or NAME[N]: an element of one. */
+/* NAME_N is element N of the array NAME; returns where N is, or NULL. */
+static const char *element_of(const char *name)
+{
+	const char *last = strrchr(name, '_');
+
+	return last && last[1] && !last[1 + strspn(last + 1, "0123456789")] ? last + 1 : NULL;
+}
+
+/* What the format calls it. */
+static const char *whole_of(const char *name)
+{
+	const char *element = element_of(name);
+	char whole[64];
+
+	return element ? ks_string(ks_intern(ks_fmt(whole, sizeof(whole), "%.*s", (int)(element - name - 1), name))) : name;
+}
+
 static void find_named(struct field *f, struct tep_event *te, const char *name)
 {
-	size_t len = strcspn(name, "[");
-	struct tep_format_field *tf;
-	char whole[64];
+	struct tep_format_field *tf = tep_find_any_field(te, whole_of(name));
 	u32 at;
 
-	tf = tep_find_any_field(te, ks_fmt(whole, sizeof(whole), "%.*s", (int)len, name));
 	find_field(f, tf);
-	if (!name[len] || !f->here)
+	if (!element_of(name) || !f->here)
 		return;
-	at = atoi(name + len + 1) * tf->elementsize;
+	at = atoi(element_of(name)) * tf->elementsize;
 	f->here = tf->elementsize && at + tf->elementsize <= f->size;
 	f->offset += at;
 	f->size = tf->elementsize;
@@ -80,9 +93,9 @@ static void add_kind(struct ks_decoder *d, size_t n, struct tep_event *te, const
 		if (k->field[i].here)
 			continue;
 		if (!k->lacks)
-			k->lacks = type->fields[i];
+			k->lacks = whole_of(type->fields[i]);
 		/* A 0 for what another version calls otherwise would be a wrong answer, but for a call's arguments. */
-		if (!strchr(type->fields[i], '['))
+		if (!element_of(type->fields[i]))
 			d->by_id[te->id] = 0;
 	}
 	if (!d->id.here) {

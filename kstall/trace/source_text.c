@@ -5,15 +5,20 @@
 
 #include "trace/source.h"
 
-/* text=, buf= and msg= take the rest of the line. */
+/* text=, buf= and msg= take the rest of the line. NAME[N] is the field NAME_N, as events.def has it. */
 static bool field(struct ks_event *ev, char **rest)
 {
-	char *word = *rest, *value = strchr(word, '=');
+	char *word = *rest, *value = strchr(word, '='), *element;
 	size_t len;
 
 	if (!value)
 		return false;
 	*value++ = '\0';
+	element = strchr(word, '[');
+	if (element) {
+		*element = '_';
+		element[strcspn(element, "]")] = '\0';
+	}
 	len = strcspn(value, strcmp(word, "text") && strcmp(word, "buf") && strcmp(word, "msg") ? " \n" : "\n");
 	*rest = value + len + (value[len] != '\0');
 	value[len] = '\0';

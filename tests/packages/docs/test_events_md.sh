@@ -4,7 +4,7 @@
 # host: it asks the tree
 # tier1: 6.12
 . ../../lib.sh
-plan 8
+plan 9
 
 cd ../../..
 work=$(mktemp -d)
@@ -18,8 +18,9 @@ t_eq "every event is in it" "$(grep -c '^### ' "$work/events.md")" "$(cat ./*_tr
 
 # complaint SED: what it says of the header so changed
 complaint() {
-	mkdir -p "$work/tree/scripts" "$work/tree/include" "$work/tree/io_uring_trace"
+	mkdir -p "$work/tree/scripts" "$work/tree/include" "$work/tree/io_uring_trace" "$work/tree/kstall"
 	cp scripts/events-doc "$work/tree/scripts"
+	cp kstall/events.def "$work/tree/kstall"
 	cp -r include/kstall "$work/tree/include"
 	sed "$1" io_uring_trace/io_uring_trace_events.h >"$work/tree/io_uring_trace/io_uring_trace_events.h"
 	"$work/tree/scripts/events-doc" 2>&1 >/dev/null | sed 's/.*_events\.h: //'
@@ -33,3 +34,5 @@ t_eq "no word on its reach" "$(complaint '/^ \* Reach: requests submitted after 
 	"io_uring_wq_punt: no 'Reach:' in its comment"
 t_eq "an event without a comment" "$(complaint '/^\/\*\*$/{N;/io_uring_wq_punt -/s/^\/\*\*/\/*/}')" \
 	"io_uring_wq_punt: has no comment"
+t_eq "an event that the program does not know" "$(complaint 's/KSTALL_TRACE_EVENT(io_uring_wq_punt,/KSTALL_TRACE_EVENT(io_uring_wq_plan,/; s/^ \* io_uring_wq_punt -/ * io_uring_wq_plan -/')" \
+	"io_uring_wq_plan: no row in kstall/events.def"

@@ -3,7 +3,7 @@
 """
 commands.py: the command that an alert says to type shows the alert's event: the tool exists, and traces it. Prints TAP.
 
-Events are those of kstall/metrics/metric.c. A nested event's time is in that of the event around it, which is the one to look at.
+Events are those of kstall/events.def that are counted. A nested event's time is in that of the event around it, which is the one to look at.
 """
 
 import os
@@ -11,9 +11,10 @@ import re
 import sys
 
 sys.dont_write_bytecode = True
-import tap  # noqa: E402
-
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(1, f"{TOP}/tests/program/golden")
+import events as table  # noqa: E402
+import tap  # noqa: E402
 
 
 def read(*path):
@@ -23,10 +24,8 @@ def read(*path):
 
 def events():
     """Of each event: its system, its layer, whether it has a time, whether that is in another's"""
-    text = read("kstall/metrics/metric.c")
-    system = dict(re.findall(r'#define (\w+) "(\w+)", "\w+"', text))
-    return {name: (system[macro], layer, ".ns" in rest, ".nested" in rest)
-            for macro, name, layer, rest in re.findall(r'EVENT\((\w+), "(\w+)", "(\w+)",(.*?)\),\n', text, re.S)}
+    return {row.name: (row.system, row.parts["COUNT"][0].strip('"'), bool(row.duration), row.has("COUNT", "nested"))
+            for row in table.rows().values() if "COUNT" in row.parts and not row.has("COUNT", "by_line")}
 
 
 def holds(condition, labels):

@@ -14,25 +14,17 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True
+top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+sys.path.insert(1, f"{top}/tests/program/golden")
+import events as table  # noqa: E402
 import tap  # noqa: E402
 
 program = sys.argv[1]
-top = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
-
-
-def events():
-    """(system, event, has a device, cause, duration, count), from the program's table"""
-    text = open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()
-    systems = dict(re.findall(r'#define (\w+) "(\w+)", "\w+_trace"', text))
-    for group, name, rest in re.findall(r'EVENT\((\w+), "(\w+)",(.*?)\),\n', text, re.S):
-        def field(key):
-            found = re.search(rf'\.{key} = "(\w+)"', rest)
-            return found[1] if found else None
-        yield systems[group], name, ".dev = true" in rest, field("cause"), field("ns"), field("count")
-
-
-EVENTS = list(events())
-LAYERS = dict(re.findall(r'EVENT\(\w+, "(\w+)",\s*"(\w+)"', open(f"{top}/kstall/metrics/metric.c", encoding="utf-8").read()))
+COUNTED = [row for row in table.rows().values() if "COUNT" in row.parts and not row.has("COUNT", "by_line")]
+# (system, event, has a device, cause, duration, count)
+EVENTS = [(row.system, row.name, row.has("COUNT", "dev"), row.named("COUNT", "cause"), row.duration or None, row.named("COUNT", "count"))
+          for row in COUNTED]
+LAYERS = {row.name: row.parts["COUNT"][0].strip('"') for row in COUNTED}
 STRINGS = {"driver", "ring", "error", "callback_module", "caller_module"}
 
 

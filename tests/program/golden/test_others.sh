@@ -133,7 +133,7 @@ same "a field of another name: the event is not seen, and that is said" "$(unsee
 same "... its time is left to the system call" "$(why --json -i layers.dat | stated --json | grep -c ' fence: ')" 0
 dat --rename sys_enter.args=arguments "$here/layers.txt"
 same "... but a call without arguments has its name" "$(unseen layers.dat | grep field) $(names layers.dat | grep -c migrate_pages)" \
-	"kernel sys_enter: sys_enter has no field args[0] 1"
+	"kernel sys_enter: sys_enter has no field args 1"
 dat --rename sys_enter.id=nr "$here/layers.txt"
 same "... and one without its number has none, but that in which the recording began" "$(unseen layers.dat | grep field) $(names layers.dat)" \
 	"kernel sys_enter: sys_enter has no field id kernel: read"

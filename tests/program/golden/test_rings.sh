@@ -147,22 +147,22 @@ setup() {
 		LD_PRELOAD=$1 exec "$2" recorder setup-crash --config conf' sh "$fail" "$KSTALL" 2>&1
 }
 entries() { grep -oP 'reserve_mem=[0-9]+M:4096:ks_\K\S+ trace_instance=\S+' | sed -E 's/^(\S+) trace_instance=kstall-\1\^traceoff@ks_\1$/\1/' | xargs; }
-same "setup-crash: an entry a ring" "$(setup '' | entries)" "aer drm_sched ib_cq io_uring iommu slow mm_migrate"
+same "setup-crash: an entry a ring" "$(setup '' | entries)" "io_uring drm_sched ib_cq iommu aer slow mm_migrate"
 touch tracefs/events/{nvidia,nvswitch}/enable
 setup '' >got
-same "... the kernel takes 8: those with errors first" "$(entries <got)" "aer drm_sched ib_cq io_uring iommu nvidia nvswitch slow"
+same "... the kernel takes 8: those with errors first" "$(entries <got)" "io_uring drm_sched ib_cq iommu aer nvidia nvswitch slow"
 same "... which there is no memory for" "$(grep '^The kernel reserves' got)" \
 	"The kernel reserves memory 8 times at most: there is none for kstall-mm_migrate, of which a crash leaves nothing."
 printf '%s\n' "dir $work/state" 'sched:sched_process_hang always' 'aer:other always' >conf
 setup '' >got
 line=$(grep '^reserve_mem=' got)
-for name in aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; do
+for name in io_uring drm_sched ib_cq iommu aer nvidia nvswitch sched; do
 	mkdir -p tracefs/instances/kstall-$name
 	touch tracefs/instances/kstall-$name/last_boot_info
 done
 same "... all that it takes are in place" "$(entries <got); $(setup "$line" | grep -E '^kstall-|^The kernel reserves')" \
-	"aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched; The kernel reserves memory 8 times at most: there is none for kstall-slow, kstall-mm_migrate, of which a crash leaves nothing.
-$(printf 'kstall-%s: in place\n' aer drm_sched ib_cq io_uring iommu nvidia nvswitch sched)"
+	"io_uring drm_sched ib_cq iommu aer nvidia nvswitch sched; The kernel reserves memory 8 times at most: there is none for kstall-slow, kstall-mm_migrate, of which a crash leaves nothing.
+$(printf 'kstall-%s: in place\n' io_uring drm_sched ib_cq iommu aer nvidia nvswitch sched)"
 printf '%s\n' "dir $work/state" 'page_isolation:test_pages_isolated always' 'page_isolated:other always' >conf
 rm tracefs/events/{nvidia,nvswitch}/enable
 line=$(setup '' | grep '^reserve_mem=')

@@ -150,5 +150,5 @@ if grep -q ' reserve_mem_find_by_name' /proc/kallsyms; then
 else
 	t_eq "setup-crash: this kernel cannot" "$(grep -c 'cannot keep the rings across a crash' "$work/setup")" 1
 fi
-t_eq "the table has each event of the modules, and no other" "$(sed -n '/{ "nv/d; s/^\t{ "[a-z_]*", "\([a-z_0-9]*\)".*/\1/p' ../../../kstall/recorder/table.c | sort)" \
+t_eq "the table has each event of the modules, and no other" "$(recorder events | sed -nE '/^nv/d; s/^[a-z_]+:([a-z_0-9]+) .*/\1/p' | sort)" \
 	"$(cat ../../modules/abi/*.names | grep -oE '^[a-z_0-9]+$' | sort)"
