@@ -30,6 +30,13 @@ grown() { paste <(for key; do vmstat "$key"; done) "$work/before" | awk '{ print
 mm huge 4
 t_eq "there are huge pages: nothing" "$(ev_n $fallback "f[\"tgid\"] == $(said pid)")" 0
 
+# A name in a module is searched for in all of its names. The first that the driver does not get may be the hog's.
+lookups=$TRACEFS/instances/lookups-$$
+mkdir "$lookups" || bail "no second instance"
+at_exit rmdir "$lookups"
+echo module_address_lookup >"$lookups/set_ftrace_filter"
+echo function >"$lookups/current_tracer"
+
 # Free memory in single pages whose neighbours are locked, and of what is left the large pieces taken: there are none, and
 # nothing could make one.
 free=$(awk '/^MemFree/ { print int($2 / 4) }' /proc/meminfo)
@@ -48,12 +55,6 @@ t_eq "which order, and how long it took" "$(ev_n $fallback "$faults && f[\"order
 t_eq "at different addresses" "$(ev_get $fallback address "$faults" | sort -u | wc -l)" "$alloc"
 t_eq "with the flags of the allocation" "$(ev_n $fallback "$faults && f[\"gfp_flags\"] ~ /GFP_TRANSHUGE_LIGHT|__GFP_/")" "$alloc"
 
-# A name in a module is searched for in all of its names.
-lookups=$TRACEFS/instances/lookups-$$
-mkdir "$lookups" || bail "no second instance"
-at_exit rmdir "$lookups"
-echo module_address_lookup >"$lookups/set_ftrace_filter"
-echo function >"$lookups/current_tracer"
 mm alloc 9 20 0
 named=$(grep -c "^ *mm-.*module_address_lookup" "$lookups/trace")
 echo nop >"$lookups/current_tracer"
