@@ -6,7 +6,7 @@
 #   $built/reported  "KERNEL TEST", a line a test whose results are known
 #   $built/again     "KERNEL TEST", a line a test that is run once more, alone
 #   $built/flaky     the tests that failed once and passed then
-#   $built/seconds   "WHAT SECONDS", a line a phase
+#   $built/seconds   "WHAT SECONDS (SECONDS OF PROCESSORS)", a line a phase
 
 most_again=5 # tests that are run once more; of more nobody believes that it was chance
 most_flaky=3
@@ -43,12 +43,22 @@ bad() {
 	} >>"$built/failed"
 }
 
-# timed WHAT command…: the summary says how long it took
+# cpu_seconds: sets cpu to what this shell and what it has waited for have taken of processors. Not in a pipe: that is another shell.
+cpu_seconds() {
+	local file=$built/times.$BASHPID
+	times >"$file"
+	cpu=$(tr ' ' '\n' <"$file" | awk -F'[ms]' '{ s += $1 * 60 + $2 } END { print int(s) }')
+}
+
+# timed WHAT command…: the summary says how long it took, and in parentheses the seconds of processors
 timed() {
-	local what=$1 begin=$SECONDS
+	local what=$1 begin=$SECONDS cpu before
 	shift
+	cpu_seconds
+	before=$cpu
 	"$@"
-	echo "$what $((SECONDS - begin))" >>"$built/seconds"
+	cpu_seconds
+	echo "$what $((SECONDS - begin)) ($((cpu - before)))" >>"$built/seconds"
 }
 
 # last_lines WHAT FILE [TEST]: its end, as a comment; of a console, not what came before the test began
@@ -168,7 +178,7 @@ summary() {
 		[ "$n" = 0 ] || echo "# … and $n more"
 	fi
 	[ ! -s "$built/flaky" ] || cat "$built/flaky"
-	[ ! -s "$built/seconds" ] || sort -s -k1,1 "$built/seconds" | awk '{ s += $NF; n = $NF; $NF = ""; text = text ", " $0 n } END { print "# seconds: " substr(text, 3) }'
+	[ ! -s "$built/seconds" ] || sort -s -k1,1 "$built/seconds" | awk '{ text = text ", " $0 } END { print "# seconds (of processors): " substr(text, 3) }'
 	echo "# $SECONDS s in all, commit $(commit)"
 	echo "$(count passed) passed, $(count failed) failed, $(count skipped) skipped"
 }

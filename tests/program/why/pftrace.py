@@ -3,6 +3,7 @@
 what `kstall why --json` says of the same recording. Prints a line for each thing that is checked, as check.py does.
 """
 import bisect
+import functools
 import json
 import struct
 import sys
@@ -23,8 +24,9 @@ def varint(data, at):
             return value, at
 
 
+@functools.lru_cache(maxsize=None)
 def message(data):
-    """Field number to the list of its values."""
+    """Field number to the list of its values. Most messages of a file are like another one."""
     fields, at = {}, 0
     while at < len(data):
         key, at = varint(data, at)
@@ -43,6 +45,22 @@ def message(data):
     return fields
 
 
+def packets(data):
+    """(time, the other fields) of each: the time, field 8, is written first, and what follows is mostly like another packet's."""
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        size, at = varint(data, at)
+        end = at + size
+        if key != 1 << 3 | 2 or end > len(data):
+            raise ValueError("no packet, or cut short")
+        ts = None
+        if at < end and data[at] == 8 << 3:
+            ts, at = varint(data, at + 1)
+        yield ts, message(data[at:end])
+        at = end
+
+
 def one(fields, number, default=None):
     return fields.get(number, [default])[0]
 
@@ -56,13 +74,13 @@ class Timeline:
 
     def __init__(self, data):
         self.tracks, self.slices, self.counts, self.wrong, open_ = {}, [], [], [], {}
-        for packet in map(message, message(data)[1]):
+        for ts, packet in packets(data):
             if 60 in packet:
                 track = message(packet[60][0])
                 thread = message(one(track, 4)) if 4 in track else {}
                 self.tracks[one(track, 1)] = (text(track, 2), one(track, 5), one(thread, 2), 8 in track)
             if 11 in packet:
-                self.event(message(packet[11][0]), one(packet, 8), open_)
+                self.event(message(packet[11][0]), ts, open_)
         self.wrong += [f"track {t} has a slice without end" for t, s in open_.items() if s]
 
     def event(self, event, ts, open_):

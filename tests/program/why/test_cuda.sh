@@ -35,7 +35,7 @@ has_steps() { [ "$(steps "$1")" -ge "$2" ]; }
 more() { wait_until 120 has_steps "$1" $(($(steps "$1") + $2)) || bail "$1 does not go on: $(<"$1.err")"; }
 right() { python3 "$why/cuda.py" "$@" | sed 's/^right //' | xargs; }
 
-plan 33
+plan "$(at_length 33 30)"
 
 # --- two containers, each with a library of its own, and a third one's that is mapped later ---
 
@@ -100,7 +100,8 @@ t_eq "... a recording says nothing of CUDA" "$(grep -c 'gpu_wait\|copy' none.jso
 
 mkdir root
 cp "$why/libcuda.so.1" root
-for command in "why --step marker --json" "record -o command.dat"; do
+commands=("record -o command.dat" "why --step marker --json")
+for command in "${commands[@]::$(at_length 2 1)}"; do
 	"$KSTALL" $command -- "$why/cuda" "$work/command.log" "$work/root" /libcuda.so.1 >command.json 2>command.err &
 	kstall=$!
 	wait_until 60 test -e command.log || bail "no command: $(<command.err)"
