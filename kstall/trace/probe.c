@@ -44,15 +44,19 @@ static const struct {
 
 static bool has_function[ARRAY_SIZE(kprobes)], marker_seen, null_seen, quota_seen;
 
-/* Which of the functions this kernel has, in one pass: there are 200,000 lines. Unreadable: it may have all. */
+/*
+ * Which of the functions this kernel has, in one pass: there are 200,000 lines, of which the kernel's own functions are the first,
+ * up to _etext. Unreadable: it may have all.
+ */
 static void find_functions(void)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
+	bool end = false;
 	char line[512];
 
 	for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
 		has_function[i] = !f;
-	while (f && fgets(line, sizeof(line), f)) {
+	while (f && !end && fgets(line, sizeof(line), f)) {
 		char *name = strchr(line, ' ');	/* ADDRESS TYPE NAME[\tMODULE] */
 
 		if (!name || !name[1] || !name[2])
@@ -61,6 +65,7 @@ static void find_functions(void)
 		name[strcspn(name, "\t\n")] = '\0';
 		for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
 			has_function[i] |= !strcmp(name, kprobes[i].function);
+		end = !strcmp(name, "_etext");
 	}
 	if (f)
 		fclose(f);
