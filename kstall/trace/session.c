@@ -369,10 +369,8 @@ static void hold_processes(struct ks_session *s, const struct ks_target *target)
 void ks_session_start(struct ks_session *s, const struct ks_target *target)
 {
 	hold_processes(s, target);
-	if (!ks_follow(s, target)) {
-		ks_session_end(s);
+	if (!ks_follow(s, target))
 		no_process(target);
-	}
 	ks_note_names(s, target);
 	begin(s, target);
 	if (ks_probes_see_markers())

@@ -10,7 +10,7 @@ KSTALL=$PWD/../../../kstall/kstall
 cp "$KSTALL" "$work/kstall"	# where any user finds it
 chmod 711 "$work"
 cd "$work" || exit
-plan 18
+plan 19
 
 # says DESC TEXT COMMAND…: status 1, and one line
 says() {
@@ -52,5 +52,6 @@ at_exit kill $sleeper
 t_eq "one of two: the other is traced" "$(./kstall record -o some.dat -p "4194303,$sleeper" --time 0.1s 2>&1; echo $?)" "kstall: no process 4194303
 0"
 says "no process of that name" "no process nosuch" ./kstall why --comm nosuch --time 1s
+t_eq "... and nothing of the session is left when that is said" "$(ls -d $TRACEFS/instances/kstall-????????-* 2>/dev/null)" ""
 says "no cgroup" "/nosuch: No such file or directory" ./kstall why --cgroup /nosuch --time 1s
 t_eq "nothing is left" "$(ls -d $TRACEFS/instances/kstall-????????-* 2>/dev/null)" ""
