@@ -8,6 +8,7 @@ row without an event, a field that the event does not have (tests/modules/abi/*.
 """
 
 import glob
+import itertools
 import os
 import re
 import sys
@@ -41,6 +42,10 @@ class Row(NamedTuple):
         """What the engine reads of an event of a module, after its identity and its duration"""
         lists = [a for part in ("OWN", "INTERVAL", "ASLEEP") for a in self.parts.get(part, ()) if a.startswith("(")]
         return [f for a in lists for f in re.findall(r"\w+", a)]
+
+    def is_read(self):
+        """Does the engine read it?"""
+        return any(part not in ("RECORD", "COUNT") for part in self.parts)
 
     def better(self):
         """The module's event that is read where it is; None: there is none"""
@@ -106,6 +111,9 @@ def modules():
 
 def complaints(path):
     table, theirs = rows(path), modules()
+    runs = [system for system, _ in itertools.groupby(row.system for row in table.values() if row.is_read())]
+    for system in sorted({s for s in runs if runs.count(s) > 1}):
+        yield f"{system}: its rows do not stand together"
     for name in sorted(theirs.keys() - table.keys()):
         yield f"{name}: no row"
     for row in table.values():

@@ -26,9 +26,10 @@ compiles() {
 	fi
 }
 
-plan 9
+plan 10
 same "the table and the modules agree" "$(python3 "$here/events.py")" ""
 same "an event without a row is seen" "$(wrong '/^EVENT\(aer, aer_recovery/,/true\)\)$/d')" "aer_recovery: no row"
+same "... a row apart from those of its system" "$(wrong 's/EVENT\(iommu_trace, iommu_fq_flush/EVENT(iommu_traces, iommu_fq_flush/')" "iommu_trace: its rows do not stand together"
 same "... a duration that another has" "$(wrong 's/ttm_bo_evict, duration_ns/ttm_bo_evict, wait_ns/')" "ttm_bo_evict: no field wait_ns"
 same "... a field that the event has not" "$(wrong 's/\(src_node, dst_node\)/(src_node, to_node)/')" \
 	"mm_migrate_batch: no field to_node
