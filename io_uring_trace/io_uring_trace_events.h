@@ -36,10 +36,10 @@ KSTALL_DECLARE_TIMED_EVENT(writeback_wait_done);
 /* io_uring_cq_overflow: phase */
 #define URING_CQ_BEGIN		0
 #define URING_CQ_FLUSHED	1
-#define URING_CQ_TOLD		2
+#define URING_CQ_REPORTED	2
 
 #define uring_show_phase(val)						\
-	__print_symbolic(val, { 0, "begin" }, { 1, "flushed" }, { 2, "told" })
+	__print_symbolic(val, { 0, "begin" }, { 1, "flushed" }, { 2, "reported" })
 
 /* io_uring_wq_punt: reason */
 #define URING_PUNT_WOULD_BLOCK	0
@@ -341,24 +341,24 @@ KSTALL_TRACE_EVENT(io_uring_sq_full,
  * An episode begins with the first completion that goes to the kernel's overflow list
  * (phase=begin, overflowed=1) and ends when the list has been flushed into the ring or the
  * ring is torn down (phase=flushed): overflowed then counts the further ones, so that the
- * sum is exact, and duration_ns is the episode's length. phase=told: a waiter was told that
+ * sum is exact, and duration_ns is the episode's length. phase=reported: a waiter learned that
  * completions were lost (-EBADR).
  *
  * @dev: empty
  * @ring: stable id of the ring, a hash
  * @sqpoll: the ring has an SQPOLL thread
  * @user_data: of the first completion that overflowed
- * @phase: begin, flushed, told
+ * @phase: begin, flushed, reported
  * @cq_entries: size of the completion ring
  * @overflowed: completions this event stands for
  * @dropped: completions lost in this episode, for lack of memory
  * @duration_ns: from the first overflow to the flush, 0 in phase begin
- * @seen_by_waiter: a waiter was told (-EBADR)
+ * @seen_by_waiter: a waiter learned of it (-EBADR)
  *
  * Arguments: duration_ns, ring, overflowed, phase, struct.
  * Parameter: io_uring_cq_overflow_min_ns, for phase flushed.
  * Overhead: none until a ring overflows, but for entry and return of the CQ wait.
- * Reach: 6.1 and later; phase told not on 6.1, where io_cqring_wait() is inlined and the ring
+ * Reach: 6.1 and later; phase reported not on 6.1, where io_cqring_wait() is inlined and the ring
  * unknown at the system call's return.
  */
 KSTALL_TRACE_EVENT(io_uring_cq_overflow,

@@ -295,7 +295,7 @@ void uring_cq_wait_return(void *data, struct pt_regs *regs)
 		kstall_inflight_unlock(&slot);
 	}
 	ep.told = true;
-	uring_cq_emit(call->ctx, &ep, URING_CQ_TOLD, 0, 0);
+	uring_cq_emit(call->ctx, &ep, URING_CQ_REPORTED, 0, 0);
 }
 
 /* ---- requests ---- */
