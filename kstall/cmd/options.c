@@ -181,7 +181,7 @@ const struct ks_option ks_option_table[] = {
 	{ KS_SHOW, 0, "module", "NAME", NULL, TEXT(module),
 	  "show and last-boot: only events of aer, drm_sched, ib_cq, io_uring, iommu or mm_migrate" },
 	{ KS_SHOW, 0, "json", NULL, NULL, FLAG(json),
-	  "show and last-boot: an object a line: time, mono_ns, cpu, module, event, fields; or note" },
+	  "show and last-boot: an object a line: time, mono_ns, cpu, system, module, event, fields; or note" },
 	{ KS_EVERY_COMMAND, 'h', "help", NULL, NULL, FLAG(help),
 	  "print this" },
 	{ KS_EVERY_COMMAND, 'V', "version", NULL, NULL, FLAG(version),

@@ -43,6 +43,9 @@ struct ks_rec_config {
 /* @file NULL: the usual one, if there is one. What is wrong with it ends the program. */
 void ks_rec_configure(struct ks_rec_config *c, const char *file);
 void ks_rec_table(struct ks_rec_config *c);
+
+/* Does the table have events of this system, be they recorded or not? Then ks_rec_module() knows its module. */
+bool ks_rec_in_table(const char *system);
 u64 ks_rec_ring_kib(const struct ks_rec_config *c);
 
 /* ---- rings ---- */

@@ -246,11 +246,13 @@ static char *wall(char *buf, size_t size, s64 ns, char between)
 
 static void print_json(const struct ks_line *line, const struct ks_print *p)
 {
-	char time[48];
+	char time[48], module[64];
 
-	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, \"module\": \"%s\", \"event\": \"%s\", \"fields\": {%s}",
-	       wall(time, sizeof(time), (s64)line->ts + p->real_ns, 'T'), (unsigned long long)line->ts,
-	       line->cpu, line->system, line->event, line->fields ? line->fields : "");
+	printf("{\"time\": \"%s\", \"mono_ns\": %llu, \"cpu\": %d, ", wall(time, sizeof(time), (s64)line->ts + p->real_ns, 'T'),
+	       (unsigned long long)line->ts, line->cpu);
+	printf("\"system\": \"%s\", \"module\": \"%s\", \"event\": \"%s\", \"fields\": {%s}", line->system,
+	       ks_rec_in_table(line->system) ? ks_rec_module(module, sizeof(module), line->system) : "", line->event,
+	       line->fields ? line->fields : "");
 	if (!line->fields) {
 		fputs(", \"text\": ", stdout);
 		ks_json_string(stdout, line->text);

@@ -43,6 +43,15 @@ void ks_rec_table(struct ks_rec_config *c)
 	c->every = 600 * NSEC;
 }
 
+bool ks_rec_in_table(const char *system)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++) {
+		if (!strcmp(defaults[i].system, system))
+			return true;
+	}
+	return false;
+}
+
 /* Each module's and the slow ones'. */
 static u64 nr_rings(const struct ks_rec_config *c)
 {

@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 10
+plan 11
 
 copy() { python3 "$here/mkdat.py" --instances --about "$1" "$here/recorder.txt"; }
 echo "dir $work/state" >conf
@@ -20,6 +20,12 @@ same "text: local time, and how far it is from UTC" "$(TZ=JST-9 show)" "$(sed 's
 same "JSON: the same, half an hour and to the west, too" "$(TZ=NST3:30 show --json)" \
 	"$(sed 's/2026-01-01T00:0\(.*\)+00:00", "mono/2025-12-31T20:3\1-03:30", "mono/' "$here/recorder.json.want")"
 same "--module" "$(show --module io_uring_trace)" "$(grep -E '^#|io_uring' "$here/recorder.want")"
+
+# the configuration file may name any event of the kernel's
+{ cat "$here/recorder.txt"; echo "43600000000 3 400 0 sched:sched_process_exec filename=/bin/true pid=400 old_pid=400"; } >more.txt
+python3 "$here/mkdat.py" --instances --about "$here/recorder.about" more.txt || bail "no copy with more"
+same "JSON: an event of no module of ours" "$("$KSTALL" recorder show --config conf --json more.dat | grep -o '"system": "sched".*"event": "[a-z_]*"')" \
+	'"system": "sched", "module": "", "event": "sched_process_exec"'
 
 # A name of 15 bytes, as long as that of the stream with what it is filled up with.
 forge() { python3 -c 'import sys; d = open(sys.argv[1], "rb").read(); open(sys.argv[1], "wb").write(d.replace(b"trainer" + bytes(9), b"a=b pid=7 tgid=\0"))' "$1"; }
