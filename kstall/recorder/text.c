@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "recorder/recorder.h"
+#include "trace/tracing.h"
 
 #define MAX_NAME 15
 
@@ -89,19 +90,10 @@ static void one_line(struct reading *r, char *line)
 		r->lines->others++;
 }
 
-/* Formats of what is there now: a ring has none of a module that has gone. */
-static struct tep_handle *formats(const struct ks_rec_config *c)
-{
-	struct tep_handle *tep = tracefs_local_events_system(NULL, ks_rec_systems(c));
-
-	if (!tep)
-		ks_die("the formats of events cannot be read");
-	return tep;
-}
-
+/* Formats are of what is there now: a ring has none of a module that has gone. */
 void ks_lines_live(struct ks_lines *l, const struct ks_rec_config *c, struct ks_rings *rings)
 {
-	struct reading r = { l, c, formats(c) };
+	struct reading r = { l, c, ks_formats(ks_rec_systems(c)) };
 
 	for (int i = 0; i < rings->nr; i++) {
 		char *text = ks_ring_text(rings->ring[i].in, "trace"), *save = NULL;

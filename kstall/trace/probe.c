@@ -42,41 +42,12 @@ static const struct {
 	[THROTTLE_SELF] = { "throttle_self", "throttle_cfs_rq_work", "" },
 };
 
-static bool has_function[ARRAY_SIZE(kprobes)], marker_seen, null_seen, quota_seen;
-
-/*
- * Which of the functions this kernel has, in one pass: there are 200,000 lines, of which the kernel's own functions are the first,
- * up to _etext. Unreadable: it may have all.
- */
-static void find_functions(void)
-{
-	FILE *f = fopen("/proc/kallsyms", "r");
-	bool end = false;
-	char line[512];
-
-	for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
-		has_function[i] = !f;
-	while (f && !end && fgets(line, sizeof(line), f)) {
-		char *name = strchr(line, ' ');	/* ADDRESS TYPE NAME[\tMODULE] */
-
-		if (!name || !name[1] || !name[2])
-			continue;
-		name += 3;
-		name[strcspn(name, "\t\n")] = '\0';
-		for (size_t i = 0; i < ARRAY_SIZE(kprobes); i++)
-			has_function[i] |= !strcmp(name, kprobes[i].function);
-		end = !strcmp(name, "_etext");
-	}
-	if (f)
-		fclose(f);
-}
+static bool marker_seen, null_seen, quota_seen;
 
 static bool add_kprobe(const char *group, size_t i)
 {
 	char text[256];
 
-	if (!has_function[i])
-		return false;
 	ks_fmt(text, sizeof(text), "%c:%s/%s %s %s\n", kprobes[i].type ? kprobes[i].type : 'p', group,
 	       kprobes[i].name, kprobes[i].function, kprobes[i].args);
 	return tracefs_instance_file_append(NULL, "kprobe_events", text) >= 0;
@@ -165,19 +136,23 @@ static void add_uprobe(const char *group, const struct ks_target *target)
 	close(fd);
 }
 
-/* All, or none that suspends: of another kernel's kind it would take a wait for quota. */
+/*
+ * All, or none that suspends: of another kernel's kind it would take a wait for quota. The kernel is asked which it has, since
+ * /proc/kallsyms has 200,000 lines; for what it has not it says ENOENT, and EINVAL since 6.6 (validate_probe_symbol()).
+ */
 static bool add_quota(const char *group)
 {
 	if (!add_kprobe(group, UNTHROTTLE))
 		return false;
-	if (has_function[THROTTLE_SELF])
-		return add_kprobe(group, THROTTLE_RQ) && add_kprobe(group, THROTTLE_SELF);
+	if (add_kprobe(group, THROTTLE_SELF))
+		return add_kprobe(group, THROTTLE_RQ);
+	if (errno != ENOENT && errno != EINVAL)
+		return false;
 	return add_kprobe(group, THROTTLE) || add_kprobe(group, THROTTLE_CALL);
 }
 
 void ks_probes_add(const char *group, const struct ks_target *target)
 {
-	find_functions();
 	marker_seen = add_kprobe(group, MARKER);
 	if (marker_seen)
 		null_seen = add_kprobe(group, NULL_MARKER);

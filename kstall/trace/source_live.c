@@ -12,6 +12,7 @@
 
 #include "trace/decode.h"
 #include "trace/live.h"
+#include "trace/tracing.h"
 #include "trace/unseen.h"
 
 #define SETTLE 1000000ULL	/* an event is written that much after its time at the latest */
@@ -93,9 +94,7 @@ struct ks_live *ks_live_open(struct ks_session *s)
 {
 	struct ks_live *l = ks_alloc(sizeof(*l));
 
-	l->tep = tracefs_local_events_system(NULL, ks_session_systems(s));
-	if (!l->tep)
-		ks_die("the kernel's event formats cannot be read");
+	l->tep = ks_formats(ks_session_systems(s));
 	l->decoder = ks_decoder_new(l->tep, s->group);
 	l->streams = ks_alloc(KS_BUFFERS * s->cpus * sizeof(*l->streams));
 	for (int b = 0; b < KS_BUFFERS; b++) {
@@ -107,18 +106,11 @@ struct ks_live *ks_live_open(struct ks_session *s)
 
 void ks_live_formats(struct ks_live *l, struct ks_session *s)
 {
-	char **events = tracefs_system_events(NULL, s->group), path[256];
+	char **events = tracefs_system_events(NULL, s->group);
 
 	for (int i = 0; events && events[i]; i++) {
-		char *text;
-		int size;
-
-		if (tep_find_event_by_name(l->tep, s->group, events[i]))
-			continue;
-		text = tracefs_instance_file_read(NULL, ks_fmt(path, sizeof(path), "events/%s/%s/format", s->group, events[i]), &size);
-		if (!text || tep_parse_event(l->tep, text, size, s->group))
+		if (!ks_formats_add(l->tep, s->group, events[i]))
 			ks_die("the format of %s cannot be read", events[i]);
-		free(text);
 	}
 	tracefs_list_free(events);
 	ks_decoder_families(l->decoder);
