@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""oracle.py KSTALL RECORDING OPTION...: is each step of `kstall why -i RECORDING OPTION...` right to the nanosecond?
+"""oracle.py KSTALL RECORDING OPTIONS...: is each step of `kstall why -i RECORDING OPTIONS` right to the nanosecond?
 
 The time of each state is worked out once more, from the text of `trace-cmd report` and what sched(7) events mean, with nothing of
-kstall's. Prints what was compared, and each step that differs; the exit status is 0 if none does.
+kstall's. Each of OPTIONS is one argument, as "--step all", and gets a line: right or wrong, and how much was compared. Standard error
+has each step that differs.
 """
 
 import collections
@@ -177,27 +178,37 @@ class Oracle:
             getattr(self, name)(ns, pid, args)
 
 
+def answer(kstall, recording, options):
+    out = subprocess.run([kstall, "why", "-i", recording, "--json", *options.split()], check=True, capture_output=True).stdout
+    return json.loads(out)
+
+
+def compare(oracle, said):
+    """Whether there are steps and all are right, and what was compared."""
+    right, total = len(said["steps"]) > 0, collections.Counter()
+    for step in said["steps"]:
+        ns = collections.Counter()
+        for part in step["parts"]:
+            ns["cpu_wait" if part["state"] == "quota" else part["state"]] += part["ns"]
+        own = oracle.thread(step["tid"]).between(step["begin_ns"], step["end_ns"], said["steps_by"] != "marker")
+        total += own
+        if not step["exact"] or any(ns[s] != own[s] for s in STATES):
+            right = False
+            print(f"# step {step['id']} of {step['comm']}/{step['tid']}, {step['begin_ns']}-{step['end_ns']}:", file=sys.stderr)
+            print("#", {s: (ns[s], own[s]) for s in STATES if ns[s] != own[s]}, "(kstall, oracle)", file=sys.stderr)
+    return right, (f"{len(said['steps'])} steps of {len({s['tid'] for s in said['steps']})} threads, "
+                   + ", ".join(f"{s} {total[s]} ns" for s in STATES if total[s]) + f" lost {said['cost']['lost']}")
+
+
 def main():
-    kstall, recording, *options = sys.argv[1:]
-    out = subprocess.run([kstall, "why", "-i", recording, "--json", *options], check=True, capture_output=True).stdout
-    answer = json.loads(out)
-    oracle = Oracle(answer["source"]["begin_ns"])
+    kstall, recording, *modes = sys.argv[1:]
+    answers = [answer(kstall, recording, options) for options in modes]
+    oracle = Oracle(answers[0]["source"]["begin_ns"])
     for event in read(recording):
         oracle.feed(*event)
-    wrong, total = 0, collections.Counter()
-    for step in answer["steps"]:
-        said = collections.Counter()
-        for part in step["parts"]:
-            said["cpu_wait" if part["state"] == "quota" else part["state"]] += part["ns"]
-        right = oracle.thread(step["tid"]).between(step["begin_ns"], step["end_ns"], answer["steps_by"] != "marker")
-        total += right
-        if not step["exact"] or any(said[s] != right[s] for s in STATES):
-            wrong += 1
-            print(f"# step {step['id']} of {step['comm']}/{step['tid']}, {step['begin_ns']}-{step['end_ns']}:", file=sys.stderr)
-            print("#", {s: (said[s], right[s]) for s in STATES if said[s] != right[s]}, "(kstall, oracle)", file=sys.stderr)
-    print(len(answer["steps"]), "steps of", len({s["tid"] for s in answer["steps"]}), "threads,",
-          ", ".join(f"{s} {total[s]} ns" for s in STATES if total[s]), f"lost {answer['cost']['lost']}")
-    sys.exit(wrong > 0)
+    for options, said in zip(modes, answers):
+        right, compared = compare(oracle, said)
+        print("right" if right else "wrong", f"{options}: {compared}")
 
 
 if __name__ == "__main__":
