@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: the flight recorder has what is rare and what took long, of each module in its own ring, and shows it in order
 # tier1: 6.12
-# takes: 52
+# takes: 30
 # timeout: 400
 # requires: python3 trace-cmd
 . ./lib.sh

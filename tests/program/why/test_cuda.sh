@@ -3,7 +3,7 @@
 # timeout: 600
 # requires: python3 unshare
 # tier1: 6.12
-# takes: 100
+# takes: 30
 
 . ../../events.sh
 KSTALL=$PWD/../../../kstall/kstall
@@ -33,9 +33,15 @@ steps() { wc -l <"$1.log"; }
 has_steps() { [ "$(steps "$1")" -ge "$2" ]; }
 # more NAME N: until it has made so many steps more
 more() { wait_until 120 has_steps "$1" $(($(steps "$1") + $2)) || bail "$1 does not go on: $(<"$1.err")"; }
+# runs N: job a, while it makes so many steps more; else the jobs are stopped, as they spin
+runs() {
+	kill -CONT $a
+	more a "$1"
+	kill -STOP $a
+}
 right() { python3 "$why/cuda.py" "$@" | sed 's/^right //' | xargs; }
 
-plan "$(at_length 33 30)"
+plan "$(at_length 32 29)"
 
 # --- two containers, each with a library of its own, and a third one's that is mapped later ---
 
@@ -48,16 +54,19 @@ late=$pid
 kill -USR1 $a $b
 more a 8
 more b 8
+kill -STOP $a $b
 "$KSTALL" why -p $a,$b,$late --step marker --json >why.json 2>why.err &
 kstall=$!
 wait_until 60 session_begun || bail "no session: $(<why.err)"
 t_eq "each library has its probes: the beginning and the end of seven functions, of two names of one once" \
 	"$(probes gpu_begin), $(probes gpu_end)" "7 7, 7 7"
 kill -USR1 $late
+kill -CONT $a $b
 three_have_probes() { [ "$(probes gpu_begin)" = "7 7 7" ]; }
 t_ok "one that is mapped later has them, too" wait_until 60 three_have_probes
 wait_until 60 enabled gpu_begin_2 || bail "they are not enabled"
 more a 16 && more b 16 && more late 24
+kill -STOP $a $b $late
 tail -n 16 late.log >late.last
 kill -INT $kstall
 wait $kstall
@@ -69,7 +78,6 @@ for name in a b; do
 done
 t_eq "late: its last steps have, too" "$(right why.json late.last $functions)" "$functions"
 t_eq "launches are the program's own" "$(right why.json a.log cuLaunchKernel | grep -c ^cuLaunch)" 0
-t_eq "the jobs live" "$(kill -0 $a $b $late && echo yes)" yes
 
 # --- recorded; and with launches ---
 
@@ -77,7 +85,7 @@ t_eq "the jobs live" "$(kill -0 $a $b $late && echo yes)" yes
 kstall=$!
 wait_until 60 session_begun || bail "no session: $(<record.err)"
 t_eq "--cuda-launch: eight functions" "$(probes gpu_begin)" 8
-more a 16
+runs 16
 kill -INT $kstall
 wait $kstall
 t_eq "... and nothing is said" "$? $(<record.err)" "0 "
@@ -89,7 +97,7 @@ t_eq "... and nothing is said" "$(<all.err)" ""
 kstall=$!
 wait_until 60 session_begun || bail "no session: $(<record.err)"
 t_eq "--no-cuda: no probes" "$(probes gpu_begin)" ""
-more a 8
+runs 8
 kill -INT $kstall
 wait $kstall
 t_eq "... and nothing is said" "$? $(<record.err)" "0 "
@@ -126,7 +134,7 @@ wait_until 60 enabled gpu_end || bail "no session: $(<killed.err)"
 kill -9 $kstall
 wait $kstall 2>/dev/null
 t_ok "after kill -9 the guardian removes everything" wait_until 60 nothing_left
-more a 8
+runs 8
 t_eq "... and the job lives" "$(kill -0 $a && echo yes)" yes
 
 # --- a kernel where return probes kill ---
@@ -135,7 +143,7 @@ KS_SECCOMP=1 LD_PRELOAD=$why/fail.so "$KSTALL" record -o entries.dat -p $a 2>ent
 kstall=$!
 wait_until 60 enabled gpu_only || bail "no session: $(<entries.err)"
 t_eq "where return probes kill: beginnings only" "$(probes gpu_only), $(probes gpu_begin), $(probes gpu_end)" "7, , "
-more a 8
+runs 8
 kill -INT $kstall
 wait $kstall
 t_eq "... which is said once" "$? $(grep -c . entries.err) $(<entries.err)" \
@@ -167,4 +175,6 @@ KS_FAIL="uprobe_events 22" LD_PRELOAD=$why/fail.so "$KSTALL" record -o refused.d
 t_eq "probes that are refused: lines that say so" "$? $(complaint refused.err)" \
 	"0 kstall: of calls of the GPU's library only the beginnings are seen: Invalid argument"
 t_ok "nothing is left" nothing_left
-t_eq "the jobs live" "$(kill -0 $a $b && echo yes)" yes
+kill -CONT $a $b $late
+more a 8 && more b 8 && more late 8
+t_eq "the jobs live" "$(kill -0 $a $b $late && echo yes)" yes
