@@ -148,6 +148,28 @@ int ks_openat2(int dir, const char *path, u64 flags, u64 resolve)
 	return syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
+static int smaller(const void *a, const void *b)
+{
+	const u64 *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+u64 ks_median(const u64 *ns, size_t nr)
+{
+	u64 *sorted, low, high;
+
+	if (!nr)
+		return 0;
+	sorted = ks_alloc(nr * sizeof(*sorted));
+	memcpy(sorted, ns, nr * sizeof(*sorted));
+	qsort(sorted, nr, sizeof(*sorted), smaller);
+	low = sorted[(nr - 1) / 2];
+	high = sorted[nr / 2];
+	free(sorted);
+	return low + (high - low) / 2;
+}
+
 u64 ks_parse_time(const char *s)
 {
 	static const struct { const char *unit; double ns; } units[] = {

@@ -57,6 +57,9 @@ bool ks_is_control(const char *s);
  */
 char *ks_printable(char *buf, size_t size, const char *s);
 
+/* Of the two in the middle the mean; 0 if there are none. @ns stays as it is. */
+u64 ks_median(const u64 *ns, size_t nr);
+
 /* "1s", "200ms", "50us", "7" (seconds) to ns; 0 if it is none. */
 u64 ks_parse_time(const char *s);
 

@@ -140,6 +140,8 @@ static void print_text(const struct side *sides, const struct change *c, size_t 
 			printf("left out of %s: %s, inexact\n", names[i],
 			       ks_count(steps, sides[i].inexact, "step"));
 	}
+	printf("  %12s  ", "change");
+	ks_print_heads(stdout);
 	for (size_t i = 0; i < n && i < 12; i++) {
 		printf("  %12s  ", signed_time(a, c[i].ns));
 		ks_print_what(stdout, &c[i].what);

@@ -116,7 +116,8 @@ static void total(FILE *out, const struct ks_report *r)
 	fputs(" \"total\": { ", out);
 	num(out, "steps", r->count, ", ");
 	num(out, "exact", r->exact, ", ");
-	num(out, "duration_ns", r->duration, ",\n    ");
+	num(out, "duration_ns", r->duration, ", ");
+	num(out, "median_ns", ks_report_median(r), ",\n    ");
 	parts(out, &sum, r->duration, r->exact == r->count);
 	fputs(" },\n", out);
 	ks_parts_free(&sum);

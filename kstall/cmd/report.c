@@ -11,7 +11,9 @@ static u64 length(const struct ks_step *s)
 
 static void add_total(struct ks_report *r, const struct ks_step *s)
 {
-	r->count++;
+	if (r->count < KS_LENGTHS)
+		r->lengths = ks_grow(r->lengths, &r->room_lengths, r->count + 1, sizeof(*r->lengths));
+	r->lengths[r->count++ % KS_LENGTHS] = length(s);
 	r->exact += !s->lost;
 	r->duration += length(s);
 	for (size_t i = 0; i < s->parts.nr; i++) {
@@ -77,9 +79,16 @@ void ks_report_reset(struct ks_report *r)
 		ks_step_free(r->steps[i]);
 	ks_parts_free(&r->total);
 	free(r->steps);
+	free(r->lengths);
 	r->steps = NULL;
-	r->nr = r->room = 0;
+	r->lengths = NULL;
+	r->nr = r->room = r->room_lengths = 0;
 	r->count = r->exact = r->duration = 0;
+}
+
+u64 ks_report_median(const struct ks_report *r)
+{
+	return ks_median(r->lengths, min_u64(r->count, KS_LENGTHS));
 }
 
 const struct ks_part *ks_worst(const struct ks_parts *summary)

@@ -7,6 +7,8 @@
 
 #include "engine/engine.h"
 
+#define KS_LENGTHS 65536
+
 struct ks_report {
 	const char *source;	/* name of the file, or NULL: live */
 	char steps_by[256];
@@ -16,6 +18,8 @@ struct ks_report {
 	struct ks_step **steps;
 	size_t nr, room;
 	u64 count, exact, duration;
+	u64 *lengths;		/* of the last KS_LENGTHS steps, for the median */
+	size_t room_lengths;
 	struct ks_parts total;	/* without culprits */
 	double seconds, cpu_seconds;
 	u64 bad;
@@ -26,12 +30,16 @@ void ks_report_step(struct ks_engine *e, struct ks_step *s);
 void ks_report_sort(struct ks_report *r, bool by_time);
 void ks_report_reset(struct ks_report *r);
 
+/* How long a step takes: half of the last KS_LENGTHS take longer. */
+u64 ks_report_median(const struct ks_report *r);
+
 /* The step's largest part that is a stall, with its culprit; NULL: there is none. */
 const struct ks_part *ks_worst(const struct ks_parts *summary);
 
 void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e);
-/* "STATE NAME CULPRIT", in columns, and the line's end */
+/* "STATE NAME CULPRIT", in columns, and the line's end; and the columns' heads */
 void ks_print_what(FILE *out, const struct ks_what *what);
+void ks_print_heads(FILE *out);
 void ks_print_line(FILE *out, const struct ks_step *s);
 void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine *e);
 

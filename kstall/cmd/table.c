@@ -7,6 +7,11 @@
 #define MOST_PARTS 8		/* of all steps */
 #define STEP_PARTS 4
 
+void ks_print_heads(FILE *out)
+{
+	fprintf(out, "%-9s %-28s %s\n", "state", "name", "culprit");
+}
+
 void ks_print_what(FILE *out, const struct ks_what *what)
 {
 	char name[KS_TEXT], culprit[KS_TEXT];
@@ -145,21 +150,29 @@ static void print_waiting(void *priv, const struct ks_thread *t, size_t nr)
 		ks_time(time, w->e->now - max_u64(t->call_begin, w->e->begin)), nr);
 }
 
+static void print_total(FILE *out, const struct ks_report *r)
+{
+	char time[32], mean[32], median[32], steps[64];
+
+	fprintf(out, "%s by %s%s: %s, mean %s, median %s", ks_count(steps, r->count, "step"), r->steps_by,
+		r->inferred ? " (inferred)" : "", ks_time(time, r->duration), ks_time(mean, r->duration / r->count),
+		ks_time(median, ks_report_median(r)));
+	if (r->count > KS_LENGTHS)
+		fprintf(out, " of the last %u", KS_LENGTHS);
+	if (r->exact < r->count)
+		fprintf(out, "; %llu inexact", (unsigned long long)(r->count - r->exact));
+	fprintf(out, "\n  %10s %8s  ", "time", "share");
+	ks_print_heads(out);
+	print_parts(out, &r->total, r->duration, r->exact == r->count, MOST_PARTS);
+}
+
 void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 {
-	char time[32], mean[32], steps[64];
 
-	if (!r->count) {
+	if (r->count)
+		print_total(out, r);
+	else
 		fprintf(out, "No step has ended (steps by %s).\n", r->steps_by);
-	} else {
-		fprintf(out, "%s by %s%s: %s, on average %s", ks_count(steps, r->count, "step"),
-			r->steps_by, r->inferred ? " (inferred)" : "", ks_time(time, r->duration),
-			ks_time(mean, r->duration / r->count));
-		if (r->exact < r->count)
-			fprintf(out, "; %llu inexact", (unsigned long long)(r->count - r->exact));
-		fputc('\n', out);
-		print_parts(out, &r->total, r->duration, r->exact == r->count, MOST_PARTS);
-	}
 	for (size_t i = 0; i < r->nr; i++)
 		print_step(out, e, r->steps[i]);
 	ks_steps_waiting(e, print_waiting, &(struct waiting){ out, e });

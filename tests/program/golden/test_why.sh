@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 20
+plan 22
 
 make_dat layers bad windows units
 stated "$here/windows.txt" >windows.stated
@@ -30,6 +30,15 @@ same "-p of both" "$(why -i layers.dat -p 100,200 | sed 1q)" "$(why -i layers.da
 golden "a step that lost events has no shares" why-bad.want why -i bad.dat --slowest 4
 golden "nor in JSON" why-bad.json.want json -i bad.dat
 golden "seconds, milliseconds, microseconds, nanoseconds" why-units.want why -i units.dat
+
+# medians FILE OPTION…: the program's, and that of the steps it prints
+medians() {
+	json -i "$@" | python3 -c 'import json, statistics, sys
+d = json.load(sys.stdin)
+print(d["total"]["median_ns"], int(statistics.median(s["duration_ns"] for s in d["steps"])), len(d["steps"]))'
+}
+same "the median of 17 steps" "$(medians layers.dat)" "2060 2060 17"
+same "... of 4: between the two in the middle" "$(medians bad.dat)" "7110 7110 4"
 
 # --- otherwise ---
 
