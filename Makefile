@@ -27,7 +27,7 @@ features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
 	install-kstall install-nccl install-man uninstall clean deb rpm features check test test-all test-debug test-races \
-	test-neighbours demo bench bench-report help
+	test-neighbours demo tour bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -176,8 +176,8 @@ test-races:
 test-neighbours:
 	@exec tests/vm/neighbours $(if $(KERNEL),KERNEL='$(KERNEL)')
 
-demo:
-	@exec tests/vm/demo $(if $(MODULE),MODULE='$(MODULE)') $(if $(KERNEL),KERNEL='$(KERNEL)')
+demo tour:
+	@exec tests/vm/demo $(filter tour,$@) $(if $(MODULE),MODULE='$(MODULE)') $(if $(KERNEL),KERNEL='$(KERNEL)')
 
 bench:
 	@exec tests/vm/bench $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(JSON),JSON='$(JSON)')
@@ -196,7 +196,8 @@ help:
 	@echo 'make uninstall          remove what install installed'
 	@echo 'make deb                build the Debian packages, in dist/'
 	@echo 'make rpm                build the RPM packages, in dist/'
-	@echo 'make demo [MODULE=...]  a tour in a virtual machine'
+	@echo 'make demo               kstall why in a virtual machine'
+	@echo 'make tour [MODULE=...]  what each module shows, too'
 	@echo 'make test [KERNEL=6.12] [TEST=io_uring]'
 	@echo '                        boot the kernels and run the quick tests, or all of one directory'
 	@echo 'make test-all [SHARD=...]'

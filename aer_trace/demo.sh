@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make demo`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
 
 # A network card that is sent from all the time, and errors of its link: two, then six, then one
 # that loses a packet.

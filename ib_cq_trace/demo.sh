@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make demo`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
 
 # Two soft-RoCE devices on the two ends of a cable, and three users of it: `trainer`, a program with a library as any
 # (perftest's ib_write_bw), `loader`, one without, and the module mock_ib, which writes like a storage driver does.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make demo`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
 
 # mode TYPE: of the disk's domain, DMA or DMA-FQ; to change it, no driver may hold the disk
 mode() {

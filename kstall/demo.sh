@@ -1,50 +1,44 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top, failed: of demo-guest
-# A stop of `make demo`: a node that crashes. Its guest reboots, and each boot comes here again; how far it is stands on a disk,
-# where the recorder's copies are, too.
+# The stop of `make demo`, and the first of `make tour`; tests/vm/demo-guest has the words it is told in.
 
-state=/var/lib/kstall
-disk=/dev/disk/by-id/virtio-scratch
-mkdir -p $state
-mount $disk $state 2>/dev/null || { mkfs.ext4 -q $disk && mount $disk $state; }
-ln -s "$top/kstall/kstall" .
+# A disk that takes 10 ms for anything, and a training loop: each step has a job on the GPU, some write a checkpoint, some share
+# their processor with another program. In one of them the GPU job waits for somebody else's.
+make_step() {
+	local dir=/sys/kernel/config/nullb/disk0 setting
 
-before_the_crash() {
-	title "kstall recorder: the node crashed, and nobody had watched. What happened before?"
-	slow_disk
-	modprobe mock_gpu timeout_ms=2000 reset_ms=100
-	ln -s "$top/tests/modules/drm_sched/gpu" trainer
-	cat >train <<-'END2'
-		dd if=/dev/zero of=/dev/ks_slow bs=64k count=20 conv=fsync 2>/dev/null
-		./trainer entity 2 1 run 1000 once flags h job 0 await 0 60000 >/dev/null
-	END2
-	run 'modprobe -a drm_sched_trace io_uring_trace'
-	run './kstall recorder start'
-	run './kstall recorder status | grep recording'
-	expect '^kstall-drm_sched +recording .* survives a reboot' "a ring that survives a reboot"
-	tell "Errors of each module are recorded into a ring of its own, what takes long into another; all of them in memory \
-that a reboot leaves alone. Now the job: it writes a checkpoint to a slow disk, and then a job on the GPU hangs."
-	# not after the job: what is written to the disk is told, too
-	echo "$failed" >$state/before
-	sync
-	run 'sh train'
-	tell "Nobody looks. And then the kernel dies."
-	printf '\n%s# echo c >/proc/sysrq-trigger%s\n' "$green" "$off"
-	echo c >/proc/sysrq-trigger
+	modprobe null_blk nr_devices=0
+	[ -d /sys/kernel/config/nullb ] || mount -t configfs configfs /sys/kernel/config
+	mkdir $dir
+	for setting in size=64 irqmode=2 completion_nsec=10000000 submit_queues=1 power=1; do
+		echo "${setting#*=}" >"$dir/${setting%%=*}"
+	done
+	ln -s "$top/tests/program/why/trainer" "$top/kstall/kstall" .
+	cat >train <<-'END'
+		fast=gpu_running=20000+pipe=2000
+		save=$fast+fsync
+		busy=$fast+hog=10000
+		slow=$fast+fsync+gpu_dependency=400000
+		exec ./trainer -o measured -d /dev/disk0 24 \
+		  $fast,$save,$fast,$busy,$fast,$save,$fast,$busy,$slow,$save,$fast,$busy
+	END
 }
 
-after_the_crash() {
-	part "After the reboot"
-	failed=$(<$state/before)
-	run './kstall recorder last-boot >story; cut -c12-126 story'
-	expect 'writeback_wait_done: ' "the slow checkpoint"
-	expect 'drm_sched_job_timeout: dev=mock_gpu ' "the job that hung"
-	expect 'drm_sched_reset: ' "the reset after it"
-	run "grep -oE '(writeback_wait_done|job_timeout):' story | uniq | xargs"
-	expect '^writeback_wait_done: job_timeout:$' "their order"
-	tell "In order, across modules, up to the end: decoded with the formats that were kept before the crash, since this boot's \
-may have other numbers for the same events."
-}
+title "kstall why: one step of many was slow, and this is what took it"
+modprobe mock_gpu
+make_step
 
-if [ -e $state/before ]; then after_the_crash; else before_the_crash; fi
-umount $state
+run 'modprobe -a drm_sched_trace io_uring_trace mm_migrate_trace ib_cq_trace'
+tell "A training loop that computes on a GPU, reads from a loader, writes checkpoints and shares its processors. It \
+marks its steps, by a line to trace_marker. Most take some 30 ms, but not all. Which layer took the time?"
+run "./kstall why --slowest 2 --step marker -- sh train"
+expect 'blocked +fence: dependency ' "the dependency of the slow step's GPU job"
+tell "The slowest steps, and each one's largest part first: the GPU job of this step had to wait for another one. The parts of a \
+step add up to the step, to the nanosecond: nothing was estimated. The program itself, which took the time of what it waited for, says:"
+run "grep gpu_dependency measured | tr ' ' '\\n' | grep -E '^(step|wall|gpu_dependency)='"
+expect '^gpu_dependency=' "what the program measured"
+
+run 'rmmod drm_sched_trace io_uring_trace mm_migrate_trace ib_cq_trace'
+rmmod mock_gpu
+echo 0 >/sys/kernel/config/nullb/disk0/power
+rmdir /sys/kernel/config/nullb/disk0

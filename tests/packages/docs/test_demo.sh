@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: what `make demo` looks for in a tool's output is something that a tool it runs prints
+# description: what `make tour` looks for in a tool's output is something that a tool it runs prints
 # once: it asks the tree
 # host: it asks the tree
 # tier1: 6.12
@@ -27,7 +27,7 @@ unknown() {
 }
 
 demos=(*_trace/demo.sh)
-plan $((${#demos[@]} + 2))
+plan $((${#demos[@]} + 3))
 for demo in "${demos[@]}"; do
 	t_eq "$demo" "$(unknown "$demo")" ""
 done
@@ -36,3 +36,5 @@ at_exit rm -rf "$work"
 sed 's/@throttled_us/@throttled_ms/' io_uring_trace/demo.sh >"$work/demo.sh"
 t_eq "a tool's map that is called otherwise is seen" "$(unknown "$work/demo.sh")" throttled_ms
 t_ok "the demos expect maps at all" test "$(cat "${demos[@]}" >"$work/all"; quoted "$work/all" | wc -l)" -gt 10
+t_eq "make tour has each stop" "$(sed -n 's/^tour="\(.*\)"$/\1/p' tests/vm/demo | xargs -n1 | sort)" \
+	"$(find . -path ./tests -prune -o -name demo.sh -printf '%P\n' | sed 's,/demo\.sh$,,' | sort)"
