@@ -42,14 +42,16 @@ KSTALL_PROBE(iq_on_process, PARAMS(const struct ib_cq *cq), PARAMS(cq))
 	kstall_inflight_take(&iq_scheduled, (unsigned long)cq, &rec);
 }
 
-/* __ib_process_cq(struct ib_cq *cq, int budget, struct ib_wc *wcs, int batch): softirq, worker */
+KSTALL_FN(int, __ib_process_cq, struct ib_cq *, cq, int, budget, struct ib_wc *, wcs, int, batch);
+
+/* Softirq, worker. */
 bool iq_process_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_process_call *call = data;
 	struct iq_scheduled rec;
 
-	call->cq = (void *)regs_get_kernel_argument(regs, 0);
-	call->budget = regs_get_kernel_argument(regs, 1);
+	call->cq = kstall_arg(regs, __ib_process_cq, cq);
+	call->budget = kstall_arg(regs, __ib_process_cq, budget);
 	call->start_ns = kstall_now();
 	call->scheduled = kstall_inflight_take(&iq_scheduled, (unsigned long)call->cq, &rec);
 	call->delay_ns = call->scheduled ? kstall_delta(call->start_ns, rec.ns) : 0;
@@ -123,13 +125,13 @@ void iq_overflowed(struct ib_cq *cq, s32 used, s32 syndrome)
 	kstall_inflight_unlock(&slot);
 }
 
-/*
- * mlx5: cq_err_event_notifier(struct notifier_block *, unsigned long type, void *eqe) calls what
- * is below, in hardirq; the syndrome is in its hands only.
- */
+KSTALL_FN(int, cq_err_event_notifier, struct notifier_block *, nb, unsigned long, type,
+	  void *, eqe);
+
+/* mlx5: it calls what is below, in hardirq; the syndrome is in its hands only. */
 bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
 {
-	const struct mlx5_eqe *eqe = (void *)regs_get_kernel_argument(regs, 2);
+	const struct mlx5_eqe *eqe = kstall_arg(regs, cq_err_event_notifier, eqe);
 	struct iq_mlx5_error *error = kstall_own_claim(&iq_mlx5_errors, kstall_now());
 
 	if (!error)
@@ -186,23 +188,25 @@ static void iq_cq_error(struct ib_cq *cq)
 		      cq->device->ops.driver_id == RDMA_DRIVER_RXE ? cq->cqe : -1, syndrome);
 }
 
-/* ib_uverbs_cq_event_handler(struct ib_event *event, void *context): up to hardirq */
+KSTALL_FN(void, ib_uverbs_cq_event_handler, struct ib_event *, event, void *, context);
+
+/* Up to hardirq. */
 bool iq_uverbs_cq_event_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_event *event = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_event *event = kstall_arg(regs, ib_uverbs_cq_event_handler, event);
 
 	if (event->event == IB_EVENT_CQ_ERR)
 		iq_cq_error(event->element.cq);
 	return false;
 }
 
-/*
- * mlx5_ib_cq_event(struct mlx5_core_cq *mcq, enum mlx5_event): struct mlx5_ib_cq begins with its
- * ib_cq and, right behind it, @mcq (6.1 to 7.2).
- */
+struct mlx5_core_cq;
+KSTALL_FN(void, mlx5_ib_cq_event, struct mlx5_core_cq *, mcq, enum mlx5_event, type);
+
+/* struct mlx5_ib_cq begins with its ib_cq and, right behind it, @mcq (6.1 to 7.2). */
 bool iq_mlx5_cq_event_enter(void *data, struct pt_regs *regs)
 {
-	struct ib_cq *cq = (void *)(regs_get_kernel_argument(regs, 0) - sizeof(struct ib_cq));
+	struct ib_cq *cq = (struct ib_cq *)kstall_arg(regs, mlx5_ib_cq_event, mcq) - 1;
 
 	if (!cq->uobject)
 		iq_cq_error(cq);
@@ -211,11 +215,13 @@ bool iq_mlx5_cq_event_enter(void *data, struct pt_regs *regs)
 
 /* ---- completion channels ---- */
 
-/* ib_uverbs_comp_handler(struct ib_cq *cq, void *ev_queue): tasklet, or interrupts off */
+KSTALL_FN(void, ib_uverbs_comp_handler, struct ib_cq *, cq, void *, ev_queue);
+
+/* Tasklet, or interrupts off. */
 bool iq_comp_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_cq *cq = (void *)regs_get_kernel_argument(regs, 0);
-	unsigned long queue = regs_get_kernel_argument(regs, 1);
+	const struct ib_cq *cq = kstall_arg(regs, ib_uverbs_comp_handler, cq);
+	unsigned long queue = (unsigned long)kstall_arg(regs, ib_uverbs_comp_handler, ev_queue);
 	u64 now = kstall_now();
 	struct iq_channel *channel;
 	struct kstall_slot slot;
@@ -239,10 +245,12 @@ bool iq_comp_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* ib_uverbs_comp_event_read(struct file *filp, ...): the queue stands behind the file's uobject */
+KSTALL_FN(ssize_t, ib_uverbs_comp_event_read, struct file *, filp);
+
+/* The queue stands behind the file's uobject. */
 bool iq_comp_read_enter(void *data, struct pt_regs *regs)
 {
-	const struct file *filp = (void *)regs_get_kernel_argument(regs, 0);
+	const struct file *filp = kstall_arg(regs, ib_uverbs_comp_event_read, filp);
 	struct iq_read_call *call = data;
 
 	call->queue = filp->private_data + sizeof(struct ib_uobject);
@@ -336,10 +344,16 @@ void iq_comp_read_return(void *data, struct pt_regs *regs)
 
 /* ---- the end ---- */
 
-/* ib_free_cq(struct ib_cq *cq), ib_destroy_cq_user(struct ib_cq *cq, struct ib_udata *): sleep */
+/* A hook each, for the same probe. */
+KSTALL_FN(void, ib_free_cq, struct ib_cq *, cq);
+KSTALL_CHECK_FN(ib_free_cq, ib_free_cq);
+KSTALL_FN(int, ib_destroy_cq_user, struct ib_cq *, cq, struct ib_udata *, udata);
+KSTALL_CHECK_FN(ib_destroy_cq_user, ib_destroy_cq_user);
+
+/* They sleep. */
 bool iq_destroy_cq_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_cq *cq = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_cq *cq = kstall_arg(regs, ib_free_cq, cq);
 	struct iq_scheduled rec;
 
 	kstall_inflight_take(&iq_scheduled, (unsigned long)cq, &rec);

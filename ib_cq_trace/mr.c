@@ -9,28 +9,35 @@
 
 /* ---- registration ---- */
 
-/* reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 virt_addr, int access, ...): sleeps */
+/* Operations, of which kernels differ in the arguments behind these. They sleep. */
+KSTALL_FN(struct ib_mr *, reg_user_mr, struct ib_pd *, pd, u64, start, u64, length,
+	  u64, virt_addr, int, access);
+KSTALL_FN(struct ib_mr *, reg_user_mr_dmabuf, struct ib_pd *, pd, u64, offset, u64, length,
+	  u64, virt_addr, int, fd, int, access);
+
 bool iq_reg_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_mr_call *call = data;
 
-	call->pd = (void *)regs_get_kernel_argument(regs, 0);
-	call->addr = regs_get_kernel_argument(regs, 1);
-	call->bytes = regs_get_kernel_argument(regs, 2);
-	call->access = regs_get_kernel_argument(regs, 4);
+	call->pd = kstall_arg(regs, reg_user_mr, pd);
+	call->addr = kstall_arg(regs, reg_user_mr, start);
+	call->bytes = kstall_arg(regs, reg_user_mr, length);
+	call->access = kstall_arg(regs, reg_user_mr, access);
 	call->dmabuf = false;
 	call->start_ns = kstall_now();
 	return true;
 }
 
-/* reg_user_mr_dmabuf(struct ib_pd *, u64 offset, u64 length, u64 addr, int fd, int access, ...) */
 bool iq_reg_dmabuf_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_mr_call *call = data;
 
-	iq_reg_enter(data, regs);
-	call->access = regs_get_kernel_argument(regs, 5);
+	call->pd = kstall_arg(regs, reg_user_mr_dmabuf, pd);
+	call->addr = kstall_arg(regs, reg_user_mr_dmabuf, offset);
+	call->bytes = kstall_arg(regs, reg_user_mr_dmabuf, length);
+	call->access = kstall_arg(regs, reg_user_mr_dmabuf, access);
 	call->dmabuf = true;
+	call->start_ns = kstall_now();
 	return true;
 }
 
@@ -58,23 +65,27 @@ void iq_reg_return(void *data, struct pt_regs *regs)
 
 /* ---- on-demand paging ---- */
 
-/*
- * ib_umem_odp_map_dma_and_lock(struct ib_umem_odp *, u64 start, u64 bytes, u64 access_mask,
- *				bool fault)
- *
- * Sleeps, in a worker that serves the device's fault. Without @fault it is a look only.
- */
+KSTALL_FN(int, ib_umem_odp_map_dma_and_lock, struct ib_umem_odp *, umem_odp, u64, start,
+	  u64, bytes, u64, access_mask, bool, fault);
+KSTALL_FN(void, ib_umem_odp_unmap_dma_pages, struct ib_umem_odp *, umem_odp, u64, start,
+	  u64, bound);
+#ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
+KSTALL_CHECK_FN(ib_umem_odp_map_dma_and_lock, ib_umem_odp_map_dma_and_lock);
+KSTALL_CHECK_FN(ib_umem_odp_unmap_dma_pages, ib_umem_odp_unmap_dma_pages);
+#endif
+
+/* Sleeps, in a worker that serves the device's fault. Without @fault it is a look only. */
 bool iq_odp_map_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_odp_call *call = data;
-	u64 access = regs_get_kernel_argument(regs, 3);
 
-	call->umem = (void *)regs_get_kernel_argument(regs, 0);
-	call->addr = regs_get_kernel_argument(regs, 1);
-	call->bytes = regs_get_kernel_argument(regs, 2);
-	call->write = iq_odp_for_writing(access);
+	call->umem = kstall_arg(regs, ib_umem_odp_map_dma_and_lock, umem_odp);
+	call->addr = kstall_arg(regs, ib_umem_odp_map_dma_and_lock, start);
+	call->bytes = kstall_arg(regs, ib_umem_odp_map_dma_and_lock, bytes);
+	call->write = iq_odp_for_writing(kstall_arg(regs, ib_umem_odp_map_dma_and_lock,
+						    access_mask));
 	call->start_ns = kstall_now();
-	return (u8)regs_get_kernel_argument(regs, 4);
+	return kstall_arg(regs, ib_umem_odp_map_dma_and_lock, fault);
 }
 
 static void iq_odp_emit(const struct iq_odp_call *call, u8 op, struct task_struct *task, int result)
@@ -105,14 +116,14 @@ void iq_odp_map_return(void *data, struct pt_regs *regs)
 	rcu_read_unlock();
 }
 
-/* ib_umem_odp_unmap_dma_pages(struct ib_umem_odp *, u64 start, u64 bound): in MMU notifiers */
+/* In MMU notifiers. */
 bool iq_odp_unmap_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_odp_call *call = data;
 
-	call->umem = (void *)regs_get_kernel_argument(regs, 0);
-	call->addr = regs_get_kernel_argument(regs, 1);
-	call->bytes = regs_get_kernel_argument(regs, 2) - call->addr;
+	call->umem = kstall_arg(regs, ib_umem_odp_unmap_dma_pages, umem_odp);
+	call->addr = kstall_arg(regs, ib_umem_odp_unmap_dma_pages, start);
+	call->bytes = kstall_arg(regs, ib_umem_odp_unmap_dma_pages, bound) - call->addr;
 	call->write = false;
 	call->start_ns = kstall_now();
 	return true;

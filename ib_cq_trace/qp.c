@@ -139,14 +139,17 @@ static void iq_new_state(struct iq_qp *rec, const struct ib_qp *qp, const struct
 	}
 }
 
-/* _ib_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int attr_mask, ...): sleeps */
+KSTALL_FN(int, _ib_modify_qp, struct ib_qp *, qp, struct ib_qp_attr *, attr, int, attr_mask,
+	  struct ib_udata *, udata);
+
+/* Sleeps. */
 bool iq_modify_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_modify_call *call = data;
 
-	call->qp = (void *)regs_get_kernel_argument(regs, 0);
-	call->attr = (void *)regs_get_kernel_argument(regs, 1);
-	call->mask = regs_get_kernel_argument(regs, 2);
+	call->qp = kstall_arg(regs, _ib_modify_qp, qp);
+	call->attr = kstall_arg(regs, _ib_modify_qp, attr);
+	call->mask = kstall_arg(regs, _ib_modify_qp, attr_mask);
 	return call->mask & IB_QP_STATE;
 }
 
@@ -170,10 +173,14 @@ void iq_modify_return(void *data, struct pt_regs *regs)
 	kstall_inflight_unlock(&slot);
 }
 
-/* ib_create_qp_kernel(struct ib_pd *, struct ib_qp_init_attr *init, const char *): sleeps */
+KSTALL_FN(struct ib_qp *, ib_create_qp_kernel, struct ib_pd *, pd,
+	  struct ib_qp_init_attr *, init, const char *, caller);
+KSTALL_CHECK_FN(ib_create_qp_kernel, ib_create_qp_kernel);
+
+/* Sleeps. */
 bool iq_create_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_qp_init_attr *init = (void *)regs_get_kernel_argument(regs, 1);
+	const struct ib_qp_init_attr *init = kstall_arg(regs, ib_create_qp_kernel, init);
 
 	return init->sq_sig_type == IB_SIGNAL_ALL_WR;
 }
@@ -193,10 +200,13 @@ void iq_create_return(void *data, struct pt_regs *regs)
 	kstall_inflight_unlock(&slot);
 }
 
-/* ib_destroy_qp_user(struct ib_qp *qp, struct ib_udata *): sleeps. The summary needs the record. */
+KSTALL_FN(int, ib_destroy_qp_user, struct ib_qp *, qp, struct ib_udata *, udata);
+KSTALL_CHECK_FN(ib_destroy_qp_user, ib_destroy_qp_user);
+
+/* Sleeps. The summary needs the record. */
 bool iq_destroy_qp_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_qp *qp = kstall_arg(regs, ib_destroy_qp_user, qp);
 	u64 key = iq_key(qp->device, qp->qp_num);
 	struct iq_qp rec;
 
@@ -207,7 +217,7 @@ bool iq_destroy_qp_enter(void *data, struct pt_regs *regs)
 
 bool iq_destroyed_qp_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_qp *qp = kstall_arg(regs, ib_destroy_qp_user, qp);
 	struct iq_destroy_call *call = data;
 
 	call->key = iq_key(qp->device, qp->qp_num);
@@ -256,19 +266,22 @@ static void iq_qp_event(struct ib_qp *qp, int event)
 		iq_qp_error(qp, &rec, IQ_BY_EVENT, event);
 }
 
-/* ib_uverbs_qp_event_handler(struct ib_event *event, void *context): a program's; up to hardirq */
+KSTALL_FN(void, ib_uverbs_qp_event_handler, struct ib_event *, event, void *, context);
+KSTALL_FN(void, __ib_qp_event_handler, struct ib_event *, event, void *, context);
+
+/* A program's; up to hardirq. */
 bool iq_uverbs_qp_event_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_event *event = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_event *event = kstall_arg(regs, ib_uverbs_qp_event_handler, event);
 
 	iq_qp_event(event->element.qp, event->event);
 	return false;
 }
 
-/* __ib_qp_event_handler(struct ib_event *event, void *context): anybody's; programs' are above */
+/* Anybody's; programs' are above. */
 bool iq_core_qp_event_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_event *event = (void *)regs_get_kernel_argument(regs, 0);
+	const struct ib_event *event = kstall_arg(regs, __ib_qp_event_handler, event);
 
 	if (!event->element.qp->uobject)
 		iq_qp_event(event->element.qp, event->event);

@@ -293,16 +293,18 @@ static struct task_struct *iq_poster(void)
 	return in_task() && !(current->flags & PF_KTHREAD) ? current : NULL;
 }
 
+KSTALL_FN(int, post_send, struct ib_qp *, qp, const struct ib_send_wr *, wr,
+	  const struct ib_send_wr **, bad_wr);
+KSTALL_CHECK_FN(post_send, *KSTALL_OP(const struct ib_device_ops, post_send));
+
 /*
- * int post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad_wr)
- *
  * Any context. Before the provider has it: it may complete before this returns. Without @wr it
  * is a program's doorbell.
  */
 bool iq_post_enter(void *data, struct pt_regs *regs)
 {
-	const struct ib_qp *qp = (void *)regs_get_kernel_argument(regs, 0);
-	const struct ib_send_wr *wr = (void *)regs_get_kernel_argument(regs, 1);
+	const struct ib_qp *qp = kstall_arg(regs, post_send, qp);
+	const struct ib_send_wr *wr = kstall_arg(regs, post_send, wr);
 	struct iq_post_call *call = data;
 	u64 now = kstall_now(), cgroup_id;
 	struct task_struct *poster;
@@ -316,7 +318,7 @@ bool iq_post_enter(void *data, struct pt_regs *regs)
 			iq_posted(qp, wr, now, poster, cgroup_id);
 	}
 	call->qp = qp;
-	call->bad_wr = (void *)regs_get_kernel_argument(regs, 2);
+	call->bad_wr = kstall_arg(regs, post_send, bad_wr);
 	return true;
 }
 
@@ -445,13 +447,16 @@ KSTALL_PROBE(iq_on_poll, PARAMS(const struct ib_cq *cq, int requested, int rc),
 	this_cpu_write(iq_seen, NULL);
 }
 
-/* int poll_cq(struct ib_cq *cq, int num_entries, struct ib_wc *wc): any context */
+KSTALL_FN(int, poll_cq, struct ib_cq *, cq, int, num_entries, struct ib_wc *, wc);
+KSTALL_CHECK_FN(poll_cq, *KSTALL_OP(const struct ib_device_ops, poll_cq));
+
+/* Any context. */
 bool iq_poll_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_poll_call *call = data;
 
-	call->cq = (void *)regs_get_kernel_argument(regs, 0);
-	call->wc = (void *)regs_get_kernel_argument(regs, 2);
+	call->cq = kstall_arg(regs, poll_cq, cq);
+	call->wc = kstall_arg(regs, poll_cq, wc);
 	return call->wc != call->cq->wc;
 }
 
@@ -469,16 +474,17 @@ void iq_poll_return(void *data, struct pt_regs *regs)
 
 /* ---- soft-RoCE: a program's completions, and room for anybody's ---- */
 
+/* struct rxe_cq and struct rxe_cqe are the driver's own. */
+KSTALL_FN(int, rxe_cq_post, void *, cq, void *, cqe, int, solicited);
+
 /*
- * int rxe_cq_post(struct rxe_cq *cq, struct rxe_cqe *cqe, int solicited)
- *
  * Process or softirq context, or a worker with interrupts off. A rxe_cq begins with its ib_cq; a
  * rxe_cqe is a struct ib_uverbs_wc if the CQ is a program's, else a struct ib_wc.
  */
 bool iq_rxe_post_enter(void *data, struct pt_regs *regs)
 {
-	struct ib_cq *cq = (void *)regs_get_kernel_argument(regs, 0);
-	const struct ib_uverbs_wc *wc = (void *)regs_get_kernel_argument(regs, 1);
+	struct ib_cq *cq = kstall_arg(regs, rxe_cq_post, cq);
+	const struct ib_uverbs_wc *wc = kstall_arg(regs, rxe_cq_post, cqe);
 	struct iq_cqe_call *call = data;
 	struct iq_failed e;
 

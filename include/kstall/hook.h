@@ -23,6 +23,7 @@
 
 #include <kstall/kstall.h>
 #include <kstall/direct.h>
+#include <kstall/fn.h>
 
 #define KSTALL_FEW	64
 
@@ -43,7 +44,7 @@ enum kstall_state {
 /**
  * typedef kstall_enter_t - probe at a function's entry
  * @data: uninitialised memory of the hook's data_size for this one call, none for KSTALL_ENTRY()
- * @regs: registers at entry; use regs_get_kernel_argument()
+ * @regs: registers at entry; use kstall_arg() (fn.h)
  *
  * Return: true to be called at the function's return too (KSTALL_PAIR() only).
  */
