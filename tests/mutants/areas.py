@@ -42,7 +42,7 @@ AREAS = {
     "mm_migrate": module("mm_migrate_trace", ("mm_migrate/", "mm_movable/")),
     "tables": Area(("include/kstall/inflight.h", "include/kstall/own.h", "include/kstall/identity.h", "include/kstall/impl/inflight.c",
                     "include/kstall/impl/own.c", "include/kstall/impl/fold.c"), 2,
-                   (counter, turned, identity), guest=("core/unit", "core/", "ib_cq/", "io_uring/")),
+                   (counter, turned, identity), guest=("core/unit", "iommu/sync", "core/", "ib_cq/", "io_uring/")),
     "hooks": Area(("include/kstall/event.h", "include/kstall/hook.h", "include/kstall/direct.h", "include/kstall/kstall.h",
                    "include/kstall/impl/event.c", "include/kstall/impl/hook.c", "include/kstall/impl/direct.c"), 2,
                   (release, counter, turned), guest=("core/unit", "core/", "churn/")),
@@ -76,7 +76,7 @@ def tests_of(tree, area, file):
         if not re.search(r"^# host:", text, re.M) and re.search(rf"\b{tool}\b", text):
             found.append(test)
     # first those that are about tools
-    return (), tuple(sorted(found, key=lambda t: not re.match(r"tools/|.*bt$", t)))
+    return ("docs/tool_units",), tuple(sorted(found, key=lambda t: not re.match(r"tools/|.*bt$", t)))
 
 
 class Pinned(NamedTuple):

@@ -642,6 +642,7 @@ static int __init mock_gpu_init(void)
 	mock_dev = root_device_register("mock_gpu");
 	if (IS_ERR(mock_dev))
 		return PTR_ERR(mock_dev);
+	set_dev_node(mock_dev, 0);	/* not what a device has that says nothing */
 	dma_resv_init(&mock_resv);
 	mock_soft_ctx = dma_fence_context_alloc(1);
 	ret = mock_rings_start();

@@ -3,13 +3,14 @@
 # tier1: all
 # timeout: 400
 . ./lib.sh
-plan 23
+plan 24
 
 e=aer_correctable
 names="RxErr BadTLP BadDLLP Rollover Timeout NonFatalErr CorrIntErr HeaderOF"
 masked=$(aer mask "$NIC")
 at_exit eval "python3 ./aer.py mask $NIC $masked >/dev/null"
 aer mask "$NIC" 0 >/dev/null
+echo 0 >"/sys/bus/pci/devices/$NIC/numa_node"
 trace $e
 
 before=$(cat "/sys/bus/pci/devices/$NIC/aer_dev_correctable")
@@ -19,6 +20,7 @@ t_eq "all bits: each tells the whole report" "$(ev_get $e errors | sort -u) $(ev
 t_eq "all bits: nothing is masked" "$(ev_get $e mask | sort -u)" 0x0
 t_eq "all bits: whose" "$(ev_awk $e 'print f["dev"], f["id"], f["class"], f["driver"], f["root_port"], f["source"]' | sort -u)" \
 	"$NIC 8086:10d3 020000 e1000e $PORT native"
+t_eq "all bits: on which node" "$(ev_get $e dev_node | sort -u)" 0
 t_eq "no task has caused it" "$(ev_awk $e 'print f["pid"], f["tgid"], f["cgroup_id"]' | sort -u)" "0 0 0"
 t_eq "the first of each" "$(ev_awk $e 'print f["count"], f["total"], f["since_ns"], f["last_minute"]' | sort -u)" "1 1 0 1"
 t_eq "sysfs counts the same names" "$(diff <(echo "$before") "/sys/bus/pci/devices/$NIC/aer_dev_correctable" | awk '/^>/ && !/TOTAL/ { print $2 }' | xargs)" "$names"

@@ -10,6 +10,8 @@
  *   place    write N: the hook of kt_placed stands on the N-th of the functions below, 0: nowhere
  *   reenter  write 1: a listener on kt_folio and kt_timer does inside each of them what they
  *            report, as a BPF program might; write 0: no more. The status file counts.
+ *
+ * With linger=1 the probe of kt_tick does not return, which the status file says.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -35,6 +37,9 @@ MODULE_PARM_DESC(fail_init, "init undoes all and fails (default 0)");
 static bool busy;
 module_param(busy, bool, 0644);
 MODULE_PARM_DESC(busy, "the worker, which has kstall.lock then, waits for 0 (default 0)");
+static bool linger;
+module_param(linger, bool, 0644);
+MODULE_PARM_DESC(linger, "the probe of kt_tick waits for 0 (default 0)");
 static bool bounded;
 module_param(bounded, bool, 0444);
 MODULE_PARM_DESC(bounded, "the hook of kt_block is .bounded, so that it can be direct (default 0)");
@@ -193,10 +198,14 @@ static bool kt_object_free_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
+static bool lingering;
+
 KSTALL_PROBE(kt_on_tick, TP_PROTO(u64 id, unsigned int nr), TP_ARGS(id, nr))
 {
 	struct kstall_id who = KSTALL_ID_CURRENT;
 
+	while (READ_ONCE(linger))		/* no cpu_relax(): to an emulator each is an exit */
+		WRITE_ONCE(lingering, true);
 	trace_kt_tick(0, id, nr, 0, &who);
 }
 KSTALL_CHECK_PROBE(target_tick, kt_on_tick);
@@ -292,6 +301,8 @@ static unsigned int reentered;	/* only one task re-enters */
 static void kt_show(struct seq_file *m)
 {
 	seq_printf(m, "test reentered=%u\n", reentered);
+	if (READ_ONCE(lingering))
+		seq_puts(m, "test lingering\n");
 }
 
 KSTALL_MODULE("kstall_test", hooks, tables, events, kt_show);

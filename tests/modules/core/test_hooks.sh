@@ -3,7 +3,7 @@
 # tier1: 6.12
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
-plan 52
+plan 54
 
 load kstall_target
 # shellcheck disable=SC2086 # none, or of test_hooks_other.sh
@@ -156,6 +156,26 @@ t_eq "tracepoint: what was reached from inside is counted as recursed" $(($(fiel
 t_range "tracepoint: and when" "$(field hook timer last_loss_mono_ns)" "$before" "$(status_mono)"
 echo 0 >$dbg/kstall_test/reenter
 t_ok "the listener gone, the hook goes" wait_until 10 hook_is folio idle
+
+# --- a tracepoint's probe that still runs ---
+
+enable kt_tick
+wait_until 10 hook_is tick armed
+echo 1 >/sys/module/kstall_test/parameters/linger
+at_exit eval "echo 0 >/sys/module/kstall_test/parameters/linger"
+taskset -c 1 bash -c "echo tick 1 1 >$dbg/kstall_target/call" &
+lingers() { grep -qx "test lingering" $dbg/kstall_test/status; }
+wait_until 10 lingers || bail "the probe does not run"
+gone=$(mktemp -u)
+at_exit rm -f "$gone"
+disable kt_tick &
+# reading the status file waits, too
+{ wait_until 10 hook_is tick idle && touch "$gone"; } &
+sleep 0.5
+t_fails "a probe that still runs: its hook does not go" test -e "$gone"
+echo 0 >/sys/module/kstall_test/parameters/linger
+t_ok "... before it has returned" wait_until 10 test -e "$gone"
+wait
 
 # --- synchronous: nothing is lost between enabling and the first call ---
 

@@ -21,7 +21,7 @@ t_eq "the parts make the total" "$(ev_n $end "$total_parts && f[\"result\"] == 0
 t_eq "wait_us" "$(ev_n $run 'f["wait_us"] == int(f["wait_ns"] / 1000)')" 7
 t_eq "the end knows of the dispatch" "$(ev_get $end dispatch_ts)" "$(ev_get $run dispatch_ts)"
 t_eq "ring, limit, priority" "$(ev_n $run 'f["ring"] == "mock0" && f["limit"] == 2 && f["priority"] == "normal" && f["credits"] == 1')" 7
-t_eq "identity" "$(ev_n $run "f[\"dev\"] == \"mock_gpu\" && f[\"pid\"] == $(said pid) && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"gpu\"")" 7
+t_eq "identity" "$(ev_n $run "f[\"dev\"] == \"mock_gpu\" && f[\"dev_node\"] == 0 && f[\"pid\"] == $(said pid) && f[\"tgid\"] == $(said pid) && f[\"comm\"] == \"gpu\"")" 7
 t_eq "identity at the end" "$(ev_n $end "f[\"pid\"] == $(said pid) && f[\"comm\"] == \"gpu\"")" 7
 t_eq "jobs left in the queue" "$(ev_get $run job_count | xargs)" "6 5 4 3 2 1 0"
 t_eq "in flight: never more than the limit" "$(ev_n $run 'f["in_flight"] >= 1 && f["in_flight"] <= 2')" 7

@@ -3,10 +3,11 @@
 # tier1: all
 # timeout: 400
 . ./lib.sh
-plan 18
+plan 19
 
 e=iommu_iotlb_sync
 mode DMA
+echo 0 >"/sys/bus/pci/devices/$EDU/numa_node"
 trace $e dma_unmap_done
 
 maps single 4096 100
@@ -14,6 +15,7 @@ t_count "100 unmaps, 100 flushes" "$(ev_n dma_unmap_done "$edu") $(ev_n $e "$edu
 t_count "nobody else's" "$(ev_n $e)" 100
 t_eq "whose, by what" "$(ev_awk $e 'print f["dev"], f["driver"], f["iommu"], f["devices"], f["type"], f["all"]' | sort -u)" \
 	"$EDU $DRIVER $IOMMU 1 dma 0"
+t_eq "on which node" "$(ev_get $e dev_node | sort -u) $(ev_get dma_unmap_done dev_node | sort -u)" "0 0"
 t_eq "by whom" "$(ev_awk $e 'print f["pid"], f["tgid"]' | sort -u)" "$$ $$"
 
 # range_eq DESC GOT WANT: about the range, which virtio-iommu's driver does not tell before 7.0

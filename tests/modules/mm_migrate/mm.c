@@ -29,6 +29,7 @@
  *	dontneed R		madvise(MADV_DONTNEED)
  *	holes R			the same of every second page, locked or not
  *	lock R			mlock()
+ *	hold R			keep its first page from moving, by a reference of a pipe's
  *	balance R N MS		use it until NUMA balancing has moved it to that node, at most so
  *				long
  *	steps R N MS		work of so many ms of processor time that uses R, N times; says how
@@ -63,6 +64,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -539,6 +541,15 @@ static void do_lock(void)
 	check(mlock(r->start, r->pages * PAGE), "mlock");
 }
 
+static void do_hold(void)
+{
+	struct iovec page = { .iov_base = next_region()->start, .iov_len = PAGE };
+	int ends[2];
+
+	check(pipe(ends), "pipe");
+	check(vmsplice(ends[1], &page, 1, 0), "vmsplice");
+}
+
 static void do_balance(void)
 {
 	struct region *r = next_region();
@@ -657,7 +668,8 @@ static const struct {
 	{ "migrate", do_migrate }, { "offline", do_offline }, { "anywhere", do_anywhere },
 	{ "unmap", do_unmap },
 	{ "protect", do_protect }, { "dontneed", do_dontneed }, { "holes", do_holes },
-	{ "lock", do_lock }, { "balance", do_balance }, { "steps", do_steps }, { "spin", do_spin },
+	{ "lock", do_lock }, { "hold", do_hold }, { "balance", do_balance },
+	{ "steps", do_steps }, { "spin", do_spin },
 	{ "storm", do_storm }, { "alloc", do_alloc }, { "pin", do_pin }, { "hmm", do_hmm },
 	{ "hmm_fails", do_hmm_fails }, { "contig", do_contig },
 	{ "kvm", start_kvm }, { "to_device", do_to_device }, { "expect", do_expect },

@@ -2,7 +2,7 @@
 # description: a batch of migrated pages says why, how many, from where to where, and what of its time were notifiers and TLB flushes
 # tier1: 6.12
 . ./lib.sh
-plan 14
+plan 16
 
 batch=mm_migrate_batch
 ms=000000
@@ -28,6 +28,11 @@ t_range "threads on other CPUs: their time" "$(ev_get $batch tlb_ns "$(mine)")" 
 
 mm node 0 huge 1 move 0 1
 t_eq "a huge page" "$(ev_get $batch moved "$(mine)") $(ev_get $batch thp_moved "$(mine)") $(ev_get $batch thp_split "$(mine)")" "512 1 0"
+failed=$(vmstat thp_migration_fail) split=$(vmstat thp_migration_split)
+mm node 0 huge 1 hold 0 move 0 1
+t_eq "a huge page that cannot move" "$(ev_get $batch moved "$(mine)") $(ev_get $batch thp_failed "$(mine)") $(ev_get $batch thp_split "$(mine)")" \
+	"0 $(($(vmstat thp_migration_fail) - failed)) $(($(vmstat thp_migration_split) - split))"
+t_eq "... is failed, not split" "$(ev_get $batch thp_failed "$(mine)") $(ev_get $batch thp_split "$(mine)")" "1 0"
 mm node 0 map 5 mbind 0 1
 t_eq "mbind" "$(ev_get $batch reason "$(mine)" | sort -u) $(ev_sum $batch moved "$(mine)")" "mbind 5"
 t_no_losses
