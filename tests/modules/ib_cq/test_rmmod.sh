@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # description: rmmod succeeds at any moment under traffic of a module and a program, with ftrace users, and leaves nothing
 # tier1: 6.12
-# takes: 22
+# takes: 12
 # timeout: 420
 . ./lib.sh
 plan 4
 
-rounds=3
+rounds=$(at_length 3 1)
 soft_roce
 load mock_ib
 mk_instance "kstall-$$"

@@ -3,7 +3,7 @@
 # timeout: 600
 # once: it asks the program
 # tier1: 6.12
-# takes: 19
+# takes: 12
 # requires: python3
 . ./lib.sh
 plan 4
@@ -15,11 +15,13 @@ recorder start
 : >"$work/made"
 some() { for _ in 1 2; do "$URING" short-submit >/dev/null && echo 1 >>"$work/made"; done; }
 
-# killed COMMAND…: before each of its calls that change a file, once each; says how often
+# killed COMMAND…: before each of its calls that change a file, or every third, once each; says at how many it was over
 killed() {
-	local n=0 status=0 copy
+	local n status=0 copy every
+	every=$(at_length 1 3)
+	n=$((1 - every))
 	while [ $status = 0 ]; do
-		n=$((n + 1))
+		n=$((n + every))
 		[ $((n % 4)) != 1 ] || some
 		status=0
 		./killat $n "$KSTALL" recorder "$@" --config "$work/conf" >"$work/out" 2>&1 || status=$?

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # description: of steps that each suffer a known stall the parts `kstall why` tells are the step, and the stall is its largest, as long as it was
 # tier1: 6.12
-# takes: 75
+# takes: 35
 # timeout: 600
 # requires: python3 tc
 . ./lib.sh
@@ -18,10 +18,12 @@ recorded() {
 }
 recorded trace "$steps"
 ./check.py "$work/trace.log" "$work/trace.json" >"$work/checks"
-# An emulated machine takes minutes to read a timeline in Python: each cause once is enough.
-recorded short "$(tr , "\n" <<<"$causes,all" | wc -l)"
-"$KSTALL" timeline -o "$work/pftrace" "$work/short.dat" >"$work/timeline" 2>&1 || bail "timeline: $(tail -3 "$work/timeline" | xargs)"
-./pftrace.py "$work/pftrace" "$work/short.json" "ring mock" "QP " ks_late "steps of trainer" | sed -E 's/^(# )?/\1timeline: /' >>"$work/checks"
+# An emulated machine takes minutes to read a timeline in Python: each cause once is enough, and golden/timeline has fixed ones.
+if [ -z "$KSTALL_BRIEF" ]; then
+	recorded short "$(tr , "\n" <<<"$causes,all" | wc -l)"
+	"$KSTALL" timeline -o "$work/pftrace" "$work/short.dat" >"$work/timeline" 2>&1 || bail "timeline: $(tail -3 "$work/timeline" | xargs)"
+	./pftrace.py "$work/pftrace" "$work/short.json" "ring mock" "QP " ks_late "steps of trainer" | sed -E 's/^(# )?/\1timeline: /' >>"$work/checks"
+fi
 
 plan "$(($(grep -vc "^#" "$work/checks") + 5))"
 results "$work/checks"
