@@ -11,10 +11,10 @@
 #include "aer_trace.h"
 #include "aer_trace_events.h"
 
-static bool aer_call_begin(struct aer_call *call, struct pt_regs *regs, u8 step)
+static bool aer_call_begin(struct aer_call *call, struct pci_dev *pdev, const void *result, u8 step)
 {
-	call->pdev = (struct pci_dev *)regs_get_kernel_argument(regs, 0);
-	call->result = (void *)regs_get_kernel_argument(regs, 1);
+	call->pdev = pdev;
+	call->result = result;
 	call->start_ns = kstall_now();
 	call->reason = 0;
 	call->step = step;
@@ -38,15 +38,18 @@ static void aer_recovery_emit(const struct aer_call *call, const struct aer_reco
 
 /* ---- the whole ---- */
 
-/* pcie_do_recovery(struct pci_dev *dev, pci_channel_state_t state, reset function) */
+KSTALL_FN(pci_ers_result_t, pcie_do_recovery, struct pci_dev *, dev, pci_channel_state_t, state);
+
 bool aer_recovery_enter(void *data, struct pt_regs *regs)
 {
-	struct aer_recover rec = { .state = regs_get_kernel_argument(regs, 1) };
+	struct aer_recover rec = {
+		.state = (__force u8)kstall_arg(regs, pcie_do_recovery, state),
+	};
 	struct aer_call *call = data;
 	u64 key = (unsigned long)current;
 	struct kstall_slot slot;
 
-	aer_call_begin(call, regs, AER_STEP_RECOVERY);
+	aer_call_begin(call, kstall_arg(regs, pcie_do_recovery, dev), NULL, AER_STEP_RECOVERY);
 	if (kstall_inflight_insert(&aer_recoveries, key, call->start_ns, &slot)) {
 		*(struct aer_recover *)slot.rec = rec;
 		kstall_inflight_unlock(&slot);
@@ -64,7 +67,16 @@ void aer_recovery_return(void *data, struct pt_regs *regs)
 
 /* ---- its steps ---- */
 
-/* report_{normal,frozen}_detected(struct pci_dev *dev, void *data) and so on */
+/* Of all steps: pci_walk_bridge() calls them for each device, with what is merged or NULL. */
+KSTALL_FN(int, report_step, struct pci_dev *, dev, void *, data);
+
+static bool aer_step_begin(struct aer_call *call, struct pt_regs *regs, u8 step)
+{
+	return aer_call_begin(call, kstall_arg(regs, report_step, dev),
+			      kstall_arg(regs, report_step, data), step);
+}
+
+/* report_normal_detected(), report_frozen_detected() */
 bool aer_detected_enter(void *data, struct pt_regs *regs)
 {
 	struct kstall_slot slot;
@@ -76,16 +88,20 @@ bool aer_detected_enter(void *data, struct pt_regs *regs)
 		rec->answer = 0;
 		kstall_inflight_unlock(&slot);
 	}
-	return aer_call_begin(data, regs, AER_STEP_DETECTED);
+	return aer_step_begin(data, regs, AER_STEP_DETECTED);
 }
 
-/* pci_uevent_ers(struct pci_dev *dev, enum pci_ers_result result): inside, the device's answer */
+KSTALL_FN(void, pci_uevent_ers, struct pci_dev *, pdev, enum pci_ers_result, err_type);
+KSTALL_CHECK_FN(pci_uevent_ers, pci_uevent_ers);
+
+/* Inside a step: the device's answer. */
 bool aer_answer_enter(void *data, struct pt_regs *regs)
 {
 	struct kstall_slot slot;
 
 	if (kstall_inflight_find(&aer_recoveries, (unsigned long)current, &slot)) {
-		((struct aer_recover *)slot.rec)->answer = regs_get_kernel_argument(regs, 1);
+		((struct aer_recover *)slot.rec)->answer =
+			(__force u8)kstall_arg(regs, pci_uevent_ers, err_type);
 		kstall_inflight_unlock(&slot);
 	}
 	return false;
@@ -93,20 +109,18 @@ bool aer_answer_enter(void *data, struct pt_regs *regs)
 
 bool aer_mmio_enter(void *data, struct pt_regs *regs)
 {
-	return aer_call_begin(data, regs, AER_STEP_MMIO);
+	return aer_step_begin(data, regs, AER_STEP_MMIO);
 }
 
 bool aer_slot_reset_enter(void *data, struct pt_regs *regs)
 {
-	return aer_call_begin(data, regs, AER_STEP_SLOT_RESET);
+	return aer_step_begin(data, regs, AER_STEP_SLOT_RESET);
 }
 
 bool aer_resume_enter(void *data, struct pt_regs *regs)
 {
-	aer_call_begin(data, regs, AER_STEP_RESUME);
-	/* Resuming has no result, its data is NULL. */
-	((struct aer_call *)data)->result = NULL;
-	return true;
+	/* Resuming has no result. */
+	return aer_call_begin(data, kstall_arg(regs, report_step, dev), NULL, AER_STEP_RESUME);
 }
 
 /*
@@ -133,10 +147,12 @@ void aer_step_return(void *data, struct pt_regs *regs)
 	aer_recovery_emit(call, &rec, rec.answer);
 }
 
-/* aer_root_reset(struct pci_dev *), dpc_reset_link(struct pci_dev *) */
+KSTALL_FN(pci_ers_result_t, aer_root_reset, struct pci_dev *, dev);
+
+/* dpc_reset_link(), too, which has the same argument. */
 bool aer_reset_enter(void *data, struct pt_regs *regs)
 {
-	return aer_call_begin(data, regs, AER_STEP_RESET);
+	return aer_call_begin(data, kstall_arg(regs, aer_root_reset, dev), NULL, AER_STEP_RESET);
 }
 
 void aer_reset_return(void *data, struct pt_regs *regs)
@@ -153,18 +169,16 @@ void aer_reset_return(void *data, struct pt_regs *regs)
 
 /* ---- containment ---- */
 
-/*
- * dpc_handler(int irq, void *context), the context is the port. Its status says why the port has
- * cut the link; the handler itself reads it next.
- */
+KSTALL_FN(irqreturn_t, dpc_handler, int, irq, void *, context);
+
+/* The context is the port. Its status says why it has cut the link; the handler reads it next. */
 bool aer_dpc_enter(void *data, struct pt_regs *regs)
 {
-	struct pci_dev *pdev = (struct pci_dev *)regs_get_kernel_argument(regs, 1);
+	struct pci_dev *pdev = kstall_arg(regs, dpc_handler, context);
 	struct aer_call *call = data;
 	u16 status;
 
-	aer_call_begin(call, regs, AER_STEP_DPC);
-	call->pdev = pdev;
+	aer_call_begin(call, pdev, NULL, AER_STEP_DPC);
 	if (!pci_read_config_word(pdev, pdev->dpc_cap + PCI_EXP_DPC_STATUS, &status))
 		call->reason = status;
 	return true;

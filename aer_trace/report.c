@@ -86,12 +86,14 @@ static void aer_report_begin(const struct aer_report *r)
 	kstall_inflight_unlock(&slot);
 }
 
-/* aer_print_error(struct pci_dev *, struct aer_err_info *), or since 6.16 (…info *, int i) */
+/* (struct pci_dev *, struct aer_err_info *), or since 6.16 (struct aer_err_info *, int) */
+KSTALL_FN(void, aer_print_error, unsigned long, dev_or_info, unsigned long, info_or_index);
+
 bool aer_print_enter(void *data, struct pt_regs *regs)
 {
 	struct aer_report r = {
-		.arg = regs_get_kernel_argument(regs, 0),
-		.index = regs_get_kernel_argument(regs, 1),
+		.arg = kstall_arg(regs, aer_print_error, dev_or_info),
+		.index = kstall_arg(regs, aer_print_error, info_or_index),
 		.source = AER_NATIVE,
 	};
 	struct kstall_slot slot;
@@ -104,12 +106,15 @@ bool aer_print_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/* pci_print_aer(struct pci_dev *, int severity, struct aer_capability_regs *) */
+/* Before 6.5 its name is cper_print_aer(). */
+KSTALL_FN(void, pci_print_aer, struct pci_dev *, dev, int, aer_severity,
+	  struct aer_capability_regs *, aer);
+
 bool aer_firmware_enter(void *data, struct pt_regs *regs)
 {
 	const struct aer_report r = {
-		.arg = regs_get_kernel_argument(regs, 0),
-		.regs = (void *)regs_get_kernel_argument(regs, 2),
+		.arg = (unsigned long)kstall_arg(regs, pci_print_aer, dev),
+		.regs = kstall_arg(regs, pci_print_aer, aer),
 		.source = AER_FIRMWARE,
 	};
 
@@ -381,12 +386,14 @@ KSTALL_CHECK_PROBE(aer_event, aer_on_event);
 
 /* ---- what the kernel's queue had no room for ---- */
 
-/* aer_irq(int irq, void *context), the context is the port's struct pcie_device */
+KSTALL_FN(irqreturn_t, aer_irq, int, irq, void *, context);
+
+/* The context is the port's struct pcie_device. */
 bool aer_irq_enter(void *data, struct pt_regs *regs)
 {
 	struct aer_call *call = data;
 
-	call->result = (void *)regs_get_kernel_argument(regs, 1);
+	call->result = kstall_arg(regs, aer_irq, context);
 	return true;
 }
 

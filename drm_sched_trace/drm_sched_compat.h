@@ -11,6 +11,7 @@
 #define _DRM_SCHED_COMPAT_H
 
 #include <kstall/compat.h>
+#include <kstall/fn.h>
 
 #include <linux/dma-fence-chain.h>
 #include <linux/ptrace.h>
@@ -75,6 +76,12 @@ static inline u64 ds_client_id(const struct drm_sched_fence *sf)
 #endif
 }
 
+#ifdef HAVE_DRM_SCHED_ENTITY_ERROR
+KSTALL_FN(void, drm_sched_fence_finished, struct drm_sched_fence *, fence, int, result);
+#else
+KSTALL_FN(void, drm_sched_fence_finished, struct drm_sched_fence *, fence);
+#endif
+
 /*
  * Result of a job at the entry of drm_sched_fence_finished(). Before 6.5 it was not passed, and
  * the hardware's error was not forwarded: it is in the hardware's fence, which sf holds.
@@ -82,7 +89,7 @@ static inline u64 ds_client_id(const struct drm_sched_fence *sf)
 static inline int ds_finished_result(const struct drm_sched_fence *sf, struct pt_regs *regs)
 {
 #ifdef HAVE_DRM_SCHED_ENTITY_ERROR
-	return (int)regs_get_kernel_argument(regs, 1) ?: sf->finished.error;
+	return kstall_arg(regs, drm_sched_fence_finished, result) ?: sf->finished.error;
 #else
 	return sf->finished.error ?: (sf->parent ? sf->parent->error : 0);
 #endif
@@ -125,13 +132,15 @@ static inline void ds_fence_names(struct dma_fence *f, char *driver, size_t driv
  * The function that swaps out one buffer. Since 6.12 it is a callback of a walk over them and
  * returns s64.
  */
+struct ttm_buffer_object;
 #ifdef HAVE_TTM_LRU_WALK
+struct ttm_lru_walk;
 #define DS_SWAPOUT		"ttm_bo_swapout_cb"
-#define DS_SWAPOUT_BO		1
+KSTALL_FN(s64, ds_swapout, struct ttm_lru_walk *, walk, struct ttm_buffer_object *, bo);
 #define DS_SWAPOUT_RET(regs)	((s64)regs_return_value(regs))
 #else
 #define DS_SWAPOUT		"ttm_bo_swapout"
-#define DS_SWAPOUT_BO		0
+KSTALL_FN(int, ds_swapout, struct ttm_buffer_object *, bo);
 #define DS_SWAPOUT_RET(regs)	((s64)(int)regs_return_value(regs))
 #endif
 

@@ -261,13 +261,15 @@ static void ds_dep_emit(const struct ds_wait *wait, const struct ds_job *rec,
 					 ds_key(wait->dep.ctx, wait->dep.seqno), result, &e);
 }
 
+/* A fence's callback: of the entity that waits for it */
+KSTALL_FN(void, ds_dep_callback, struct dma_fence *, f, struct dma_fence_cb *, cb);
+
 /* Return: false if the entity waits for nothing, as far as it was seen. */
 static bool ds_dep_ended(struct pt_regs *regs)
 {
-	const struct dma_fence *f = (void *)regs_get_kernel_argument(regs, 0);
+	const struct dma_fence *f = kstall_arg(regs, ds_dep_callback, f);
 	const struct drm_sched_entity *ent =
-		container_of((struct dma_fence_cb *)regs_get_kernel_argument(regs, 1),
-			     struct drm_sched_entity, cb);
+		container_of(kstall_arg(regs, ds_dep_callback, cb), struct drm_sched_entity, cb);
 	u64 wait_ns, now = kstall_now(), ctx = ent->fence_context + 1;
 	struct ds_wait wait;
 	struct ds_job rec;
@@ -506,10 +508,10 @@ static void ds_dep_cancelled(const struct drm_sched_fence *sf, struct ds_job *re
 			    kstall_delta(now, wait.since_ns), -ECANCELED, false);
 }
 
-/* drm_sched_fence_finished(struct drm_sched_fence *sf, ...): all jobs pass, maybe in hardirq. */
+/* All jobs pass, maybe in hardirq. */
 bool ds_finished_enter(void *data, struct pt_regs *regs)
 {
-	const struct drm_sched_fence *sf = (void *)regs_get_kernel_argument(regs, 0);
+	const struct drm_sched_fence *sf = kstall_arg(regs, drm_sched_fence_finished, fence);
 	u64 before = 0, now = kstall_now();
 	struct ds_job *rec;
 
@@ -528,11 +530,14 @@ bool ds_finished_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* drm_sched_fini(struct drm_gpu_scheduler *sched) */
+KSTALL_FN(void, drm_sched_fini, struct drm_gpu_scheduler *, sched);
+KSTALL_CHECK_FN(drm_sched_fini, drm_sched_fini);
+
 bool ds_ring_fini_enter(void *data, struct pt_regs *regs)
 {
+	unsigned long sched = (unsigned long)kstall_arg(regs, drm_sched_fini, sched);
 	struct ds_ring ring;
 
-	kstall_inflight_take(&ds_rings, regs_get_kernel_argument(regs, 0), &ring);
+	kstall_inflight_take(&ds_rings, sched, &ring);
 	return false;
 }

@@ -32,12 +32,14 @@ static bool ds_oldest_job(struct drm_gpu_scheduler *sched, u64 *ctx, u64 *seqno)
 	return !get_kernel_nofault(still, &sched->pending_list.next) && still == first;
 }
 
-/* drm_sched_job_timedout(struct work_struct *work), the work is the scheduler's */
+KSTALL_FN(void, drm_sched_job_timedout, struct work_struct *, work);
+
+/* The work is the scheduler's. */
 bool ds_timeout_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_timeout_call *call = data;
 	struct drm_gpu_scheduler *sched =
-		container_of((struct work_struct *)regs_get_kernel_argument(regs, 0),
+		container_of(kstall_arg(regs, drm_sched_job_timedout, work),
 			     struct drm_gpu_scheduler, work_tdr.work);
 
 	call->sched = sched;
@@ -67,11 +69,14 @@ void ds_timeout_return(void *data, struct pt_regs *regs)
 
 /* ---- reset ---- */
 
-/* drm_sched_stop(struct drm_gpu_scheduler *sched, struct drm_sched_job *bad), bad may be NULL */
+KSTALL_FN(void, drm_sched_stop, struct drm_gpu_scheduler *, sched, struct drm_sched_job *, bad);
+KSTALL_CHECK_FN(drm_sched_stop, drm_sched_stop);
+
+/* There need not be a bad job. */
 bool ds_stop_enter(void *data, struct pt_regs *regs)
 {
-	const struct drm_gpu_scheduler *sched = (void *)regs_get_kernel_argument(regs, 0);
-	const struct drm_sched_job *bad = (void *)regs_get_kernel_argument(regs, 1);
+	const struct drm_gpu_scheduler *sched = kstall_arg(regs, drm_sched_stop, sched);
+	const struct drm_sched_job *bad = kstall_arg(regs, drm_sched_stop, bad);
 	const struct drm_sched_fence *sf = bad ? bad->s_fence : NULL;
 	struct ds_reset reset = {
 		.start_ns = kstall_now(),
@@ -92,10 +97,13 @@ bool ds_stop_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* drm_sched_increase_karma(struct drm_sched_job *bad): the driver says whose fault it was */
+KSTALL_FN(void, drm_sched_increase_karma, struct drm_sched_job *, bad);
+KSTALL_CHECK_FN(drm_sched_increase_karma, drm_sched_increase_karma);
+
+/* The driver says which job's fault it was. */
 bool ds_karma_enter(void *data, struct pt_regs *regs)
 {
-	const struct drm_sched_job *bad = (void *)regs_get_kernel_argument(regs, 0);
+	const struct drm_sched_job *bad = kstall_arg(regs, drm_sched_increase_karma, bad);
 	struct kstall_slot slot;
 
 	if (!bad || !kstall_inflight_find(&ds_resets, (unsigned long)bad->sched, &slot))
@@ -105,10 +113,12 @@ bool ds_karma_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* drm_sched_start(struct drm_gpu_scheduler *sched, ...) */
+/* Kernels differ in the arguments behind this. */
+KSTALL_FN(void, drm_sched_start, struct drm_gpu_scheduler *, sched);
+
 bool ds_start_enter(void *data, struct pt_regs *regs)
 {
-	const struct drm_gpu_scheduler *sched = (void *)regs_get_kernel_argument(regs, 0);
+	const struct drm_gpu_scheduler *sched = kstall_arg(regs, drm_sched_start, sched);
 	struct kstall_drm_job e = { };
 	struct ds_reset reset;
 	u64 reset_ns;
@@ -168,19 +178,25 @@ static bool ds_entity_enter(struct ds_entity_call *call, struct drm_sched_entity
 	return true;
 }
 
-/* drm_sched_entity_flush(struct drm_sched_entity *ent, long timeout), sleeps */
+KSTALL_FN(long, drm_sched_entity_flush, struct drm_sched_entity *, entity, long, timeout);
+KSTALL_CHECK_FN(drm_sched_entity_flush, drm_sched_entity_flush);
+
+/* Sleeps. */
 bool ds_flush_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_entity_call *call = data;
 
 	call->op = DS_ENTITY_FLUSH;
-	return ds_entity_enter(call, (void *)regs_get_kernel_argument(regs, 0));
+	return ds_entity_enter(call, kstall_arg(regs, drm_sched_entity_flush, entity));
 }
 
-/* drm_sched_entity_fini(struct drm_sched_entity *ent), may sleep */
+KSTALL_FN(void, drm_sched_entity_fini, struct drm_sched_entity *, entity);
+KSTALL_CHECK_FN(drm_sched_entity_fini, drm_sched_entity_fini);
+
+/* May sleep. */
 bool ds_fini_enter(void *data, struct pt_regs *regs)
 {
-	struct drm_sched_entity *ent = (void *)regs_get_kernel_argument(regs, 0);
+	struct drm_sched_entity *ent = kstall_arg(regs, drm_sched_entity_fini, entity);
 	struct ds_entity_call *call = data;
 	struct ds_home home;
 
@@ -189,13 +205,13 @@ bool ds_fini_enter(void *data, struct pt_regs *regs)
 	return trace_drm_sched_entity_kill_enabled() && ds_entity_enter(call, ent);
 }
 
-/*
- * drm_sched_rq_remove_entity(struct drm_sched_rq *rq, struct drm_sched_entity *ent): the last step
- * before an entity's queue is emptied; drm_sched_entity_kill() itself may be inlined.
- */
+KSTALL_FN(void, drm_sched_rq_remove_entity, struct drm_sched_rq *, rq,
+	  struct drm_sched_entity *, entity);
+
+/* The last step before an entity's queue is emptied; drm_sched_entity_kill() may be inlined. */
 bool ds_remove_enter(void *data, struct pt_regs *regs)
 {
-	struct drm_sched_entity *ent = (void *)regs_get_kernel_argument(regs, 1);
+	struct drm_sched_entity *ent = kstall_arg(regs, drm_sched_rq_remove_entity, entity);
 	struct kstall_slot slot;
 
 	if (!kstall_inflight_find(&ds_entities, (unsigned long)ent, &slot))

@@ -164,24 +164,31 @@ static bool ds_wait_enter(struct ds_in_call *call, struct dma_fence *f, u8 kind)
 	return call->told || call->counts;
 }
 
-/* dma_fence_wait_timeout(struct dma_fence *f, bool intr, signed long timeout) */
+KSTALL_FN(signed long, dma_fence_wait_timeout, struct dma_fence *, fence, bool, intr,
+	  signed long, timeout);
+KSTALL_CHECK_FN(dma_fence_wait_timeout, dma_fence_wait_timeout);
+
 bool ds_wait_one_enter(void *data, struct pt_regs *regs)
 {
-	struct dma_fence *f = (void *)regs_get_kernel_argument(regs, 0);
+	struct dma_fence *f = kstall_arg(regs, dma_fence_wait_timeout, fence);
 	struct ds_in_call *call = data;
 
 	call->told = false;
 	return !ds_fence_is_signaled(f) && ds_wait_enter(call, f, DS_WAIT_SINGLE);
 }
 
-/* dma_fence_wait_any_timeout(struct dma_fence **fences, u32 count, ...): names the first */
+KSTALL_FN(signed long, dma_fence_wait_any_timeout, struct dma_fence **, fences, u32, count,
+	  bool, intr, signed long, timeout, u32 *, idx);
+KSTALL_CHECK_FN(dma_fence_wait_any_timeout, dma_fence_wait_any_timeout);
+
+/* It names the first. */
 bool ds_wait_any_enter(void *data, struct pt_regs *regs)
 {
-	struct dma_fence **fences = (void *)regs_get_kernel_argument(regs, 0);
+	struct dma_fence **fences = kstall_arg(regs, dma_fence_wait_any_timeout, fences);
 	struct ds_in_call *call = data;
 
 	call->told = false;
-	return (u32)regs_get_kernel_argument(regs, 1) &&
+	return kstall_arg(regs, dma_fence_wait_any_timeout, count) &&
 	       ds_wait_enter(call, fences[0], DS_WAIT_ANY);
 }
 

@@ -19,10 +19,12 @@
 
 /* ---- whose a buffer is ---- */
 
-/* ttm_bo_init_reserved(struct ttm_device *bdev, struct ttm_buffer_object *bo, ...) */
+/* It has more arguments than are in registers. */
+KSTALL_FN(int, ttm_bo_init_reserved, struct ttm_device *, bdev, struct ttm_buffer_object *, bo);
+
 bool ds_bo_init_enter(void *data, struct pt_regs *regs)
 {
-	unsigned long bo = regs_get_kernel_argument(regs, 1);
+	unsigned long bo = (unsigned long)kstall_arg(regs, ttm_bo_init_reserved, bo);
 	struct kstall_slot slot;
 
 	if (!kstall_inflight_insert(&ds_bos, bo, kstall_now(), &slot))
@@ -32,12 +34,13 @@ bool ds_bo_init_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* ttm_bo_release(struct kref *kref): may run twice */
+KSTALL_FN(void, ttm_bo_release, struct kref *, kref);
+
+/* May run twice. */
 bool ds_bo_release_enter(void *data, struct pt_regs *regs)
 {
-	struct ttm_buffer_object *bo =
-		container_of((struct kref *)regs_get_kernel_argument(regs, 0),
-			     struct ttm_buffer_object, kref);
+	struct ttm_buffer_object *bo = container_of(kstall_arg(regs, ttm_bo_release, kref),
+						    struct ttm_buffer_object, kref);
 	struct kstall_who who;
 
 	kstall_inflight_take(&ds_bos, (unsigned long)bo, &who);
@@ -84,17 +87,17 @@ static struct kstall_id ds_bo_id(const struct ttm_buffer_object *bo)
 
 /* ---- eviction ---- */
 
-/*
- * ttm_bo_handle_move_mem(struct ttm_buffer_object *bo, struct ttm_resource *mem, bool evict, ...),
- * the buffer reserved; the one place through which every eviction goes on all kernels
- */
+KSTALL_FN(int, ttm_bo_handle_move_mem, struct ttm_buffer_object *, bo, struct ttm_resource *, mem,
+	  bool, evict);
+
+/* The buffer is reserved; the one place through which every eviction goes on all kernels. */
 bool ds_move_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_move_call *call = data;
-	const struct ttm_resource *mem = (void *)regs_get_kernel_argument(regs, 1);
+	const struct ttm_resource *mem = kstall_arg(regs, ttm_bo_handle_move_mem, mem);
 
-	call->bo = (void *)regs_get_kernel_argument(regs, 0);
-	if (!(regs_get_kernel_argument(regs, 2) & 1) || !call->bo->resource)
+	call->bo = kstall_arg(regs, ttm_bo_handle_move_mem, bo);
+	if (!kstall_arg(regs, ttm_bo_handle_move_mem, evict) || !call->bo->resource)
 		return false;
 	call->from = call->bo->resource->mem_type;
 	call->to = mem->mem_type;
@@ -120,14 +123,14 @@ void ds_move_return(void *data, struct pt_regs *regs)
 /* ---- swapping ---- */
 
 /*
- * The buffer is argument DS_SWAPOUT_BO of what DS_SWAPOUT names. One that is deleted already is
- * freed instead, which since 6.12 looks the same at return (ttm_bo_swapout_cb()).
+ * Of what DS_SWAPOUT names. A buffer that is deleted already is freed instead, which since 6.12
+ * looks the same at return (ttm_bo_swapout_cb()).
  */
 bool ds_swapout_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_swap_call *call = data;
 
-	call->bo = (void *)regs_get_kernel_argument(regs, DS_SWAPOUT_BO);
+	call->bo = kstall_arg(regs, ds_swapout, bo);
 	if (call->bo->deleted)
 		return false;
 	call->tt = call->bo->ttm;
@@ -169,12 +172,15 @@ void ds_swapout_return(void *data, struct pt_regs *regs)
 	ds_swap_emit(call, true, ret, ret > 0 ? ret << PAGE_SHIFT : 0);
 }
 
-/* int ttm_tt_swapin(struct ttm_tt *tt): back in, for the current task */
+KSTALL_FN(int, ttm_tt_swapin, struct ttm_tt *, ttm);
+KSTALL_CHECK_FN(ttm_tt_swapin, ttm_tt_swapin);
+
+/* Back in, for the current task. */
 bool ds_swapin_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_swap_call *call = data;
 
-	call->tt = (void *)regs_get_kernel_argument(regs, 0);
+	call->tt = kstall_arg(regs, ttm_tt_swapin, ttm);
 	call->id = KSTALL_ID_CURRENT;
 	call->from = 0;
 	ds_bo_owner(call->tt, &call->owner);

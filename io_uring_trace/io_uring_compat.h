@@ -8,6 +8,7 @@
 #define _IO_URING_COMPAT_H
 
 #include <kstall/compat.h>
+#include <kstall/fn.h>
 
 #include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
@@ -57,11 +58,15 @@
  */
 #if defined(HAVE_IO_BIG_CQE)
 #define URING_REQ_OVERFLOW	"io_alloc_ocqe"
+struct io_overflow_cqe;
+KSTALL_FN(struct io_overflow_cqe *, io_alloc_ocqe, struct io_ring_ctx *, ctx, struct io_cqe *, cqe,
+	  struct io_big_cqe *, big_cqe);
+
 static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
-	const struct io_cqe *cqe = (const void *)regs_get_kernel_argument(regs, 1);
-
-	return regs_get_kernel_argument(regs, 2) ? container_of(cqe, struct io_kiocb, cqe) : NULL;
+	if (!kstall_arg(regs, io_alloc_ocqe, big_cqe))
+		return NULL;
+	return container_of(kstall_arg(regs, io_alloc_ocqe, cqe), struct io_kiocb, cqe);
 }
 
 static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)
@@ -70,9 +75,11 @@ static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *
 }
 #elif defined(HAVE_IO_URING_SUBMIT_REQ)
 #define URING_REQ_OVERFLOW	"io_req_cqe_overflow"
+KSTALL_FN(bool, io_req_cqe_overflow, struct io_kiocb *, req);
+
 static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
-	return (const void *)regs_get_kernel_argument(regs, 0);
+	return kstall_arg(regs, io_req_cqe_overflow, req);
 }
 
 static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)
@@ -81,6 +88,8 @@ static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *
 }
 #else
 #define URING_REQ_OVERFLOW	"io_free_batch_list"
+KSTALL_FN(void, io_free_batch_list, struct io_ring_ctx *, ctx, struct io_wq_work_node *, node);
+
 static inline const struct io_kiocb *uring_overflow_of(const struct io_wq_work_node *node)
 {
 	return node ? container_of(node, struct io_kiocb, comp_list) : NULL;
@@ -88,11 +97,11 @@ static inline const struct io_kiocb *uring_overflow_of(const struct io_wq_work_n
 
 static inline const struct io_kiocb *uring_overflow_first(struct pt_regs *regs)
 {
-	const struct io_ring_ctx *ctx = (const void *)regs_get_kernel_argument(regs, 0);
+	const struct io_ring_ctx *ctx = kstall_arg(regs, io_free_batch_list, ctx);
 
 	if (list_empty(&ctx->cq_overflow_list))
 		return NULL;
-	return uring_overflow_of((const void *)regs_get_kernel_argument(regs, 1));
+	return uring_overflow_of(kstall_arg(regs, io_free_batch_list, node));
 }
 
 static inline const struct io_kiocb *uring_overflow_next(const struct io_kiocb *req)

@@ -96,14 +96,16 @@ static void uring_sq_full(const struct uring_submit_call *call)
 	uring_sq_full_emit(&one.folded);
 }
 
-/* int io_submit_sqes(struct io_ring_ctx *ctx, unsigned int nr), under ctx->uring_lock */
+KSTALL_FN(int, io_submit_sqes, struct io_ring_ctx *, ctx, unsigned int, nr);
+
+/* Under ctx->uring_lock. */
 bool uring_submit_enter(void *data, struct pt_regs *regs)
 {
 	struct uring_submit_call *call = data;
-	struct io_ring_ctx *ctx = (void *)regs_get_kernel_argument(regs, 0);
+	struct io_ring_ctx *ctx = kstall_arg(regs, io_submit_sqes, ctx);
 
 	call->ctx = ctx;
-	call->to_submit = regs_get_kernel_argument(regs, 1);
+	call->to_submit = kstall_arg(regs, io_submit_sqes, nr);
 	call->queued = uring_sq_queued(ctx);
 	call->expected = min3(call->to_submit, call->queued, ctx->sq_entries);
 	call->sq_dropped = READ_ONCE(ctx->rings->sq_dropped);
@@ -146,12 +148,14 @@ void uring_submit_return(void *data, struct pt_regs *regs)
 	uring_sq_overflow(call->ctx, cause, call->queued, call->to_submit, ret, 0);
 }
 
-/* io_sqpoll_wait_sq(struct io_ring_ctx *ctx), no lock held */
+KSTALL_FN(void, io_sqpoll_wait_sq, struct io_ring_ctx *, ctx);
+
+/* No lock is held. */
 bool uring_sq_wait_enter(void *data, struct pt_regs *regs)
 {
 	struct uring_sq_wait_call *call = data;
 
-	call->ctx = (void *)regs_get_kernel_argument(regs, 0);
+	call->ctx = kstall_arg(regs, io_sqpoll_wait_sq, ctx);
 	call->nvcsw = current->nvcsw;
 	call->start_ns = kstall_now();
 	return true;
@@ -242,12 +246,14 @@ KSTALL_PROBE(uring_on_cqe_overflow,
 
 KSTALL_CHECK_PROBE(io_uring_cqe_overflow, uring_on_cqe_overflow);
 
-/* __io_cqring_overflow_flush(struct io_ring_ctx *ctx, bool), under ctx->uring_lock */
+KSTALL_FN(void, __io_cqring_overflow_flush, struct io_ring_ctx *, ctx);
+
+/* Under ctx->uring_lock. */
 bool uring_flush_enter(void *data, struct pt_regs *regs)
 {
 	struct uring_ctx_call *call = data;
 
-	call->ctx = (void *)regs_get_kernel_argument(regs, 0);
+	call->ctx = kstall_arg(regs, __io_cqring_overflow_flush, ctx);
 	return true;
 }
 
@@ -259,10 +265,12 @@ void uring_flush_return(void *data, struct pt_regs *regs)
 		uring_cq_end(call->ctx);
 }
 
-/* io_ring_ctx_wait_and_kill(struct io_ring_ctx *ctx): nobody can submit any more */
+KSTALL_FN(void, io_ring_ctx_wait_and_kill, struct io_ring_ctx *, ctx);
+
+/* Nobody can submit any more. */
 bool uring_kill_enter(void *data, struct pt_regs *regs)
 {
-	struct io_ring_ctx *ctx = (void *)regs_get_kernel_argument(regs, 0);
+	struct io_ring_ctx *ctx = kstall_arg(regs, io_ring_ctx_wait_and_kill, ctx);
 
 	kstall_fold_end(&uring_sq_full_fold, (unsigned long)ctx);
 	if (list_empty(&ctx->cq_overflow_list))
@@ -406,11 +414,13 @@ static void uring_wq_started(struct uring_req *rec, u64 now)
 	uring_wq_count(-1);
 }
 
-/* int io_issue_sqe(struct io_kiocb *req, unsigned int issue_flags): each attempt to issue */
+KSTALL_FN(int, io_issue_sqe, struct io_kiocb *, req, unsigned int, issue_flags);
+
+/* Each attempt to issue. */
 bool uring_issue_enter(void *data, struct pt_regs *regs)
 {
-	struct uring_req *rec = kstall_inflight_peek(&uring_reqs,
-						     regs_get_kernel_argument(regs, 0));
+	unsigned long req = (unsigned long)kstall_arg(regs, io_issue_sqe, req);
+	struct uring_req *rec = kstall_inflight_peek(&uring_reqs, req);
 	u64 now;
 
 	if (!rec || (rec->begin_ns && !rec->punt_ns))
@@ -441,7 +451,7 @@ static s32 uring_req_fd(const struct io_kiocb *req)
  */
 bool uring_window_enter(void *data, struct pt_regs *regs)
 {
-	const struct io_kiocb *req = (const void *)regs_get_kernel_argument(regs, 0);
+	const struct io_kiocb *req = kstall_arg(regs, io_issue_sqe, req);
 	struct uring_window win = {
 		.user_data = req->cqe.user_data,
 		.ctx = req->ctx,
@@ -649,10 +659,12 @@ void uring_ring_show(struct seq_file *m)
 	seq_printf(m, "unseen requests=%llu\n", uring_left);
 }
 
-/* void io_ring_exit_work(struct work_struct *work): waits for its requests and frees the ring */
+KSTALL_FN(void, io_ring_exit_work, struct work_struct *, work);
+
+/* It waits for the ring's requests and frees the ring. */
 bool uring_exit_enter(void *data, struct pt_regs *regs)
 {
-	struct work_struct *work = (void *)regs_get_kernel_argument(regs, 0);
+	struct work_struct *work = kstall_arg(regs, io_ring_exit_work, work);
 	struct uring_exit_call *call = data;
 
 	call->ctx = container_of(work, struct io_ring_ctx, exit_work);

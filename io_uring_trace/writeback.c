@@ -10,16 +10,15 @@
 #include "io_uring_trace.h"
 #include "io_uring_trace_events.h"
 
-/*
- * balance_dirty_pages(struct bdi_writeback *wb, unsigned long pages_dirtied, unsigned int flags);
- * its caller holds wb
- */
+KSTALL_FN(int, balance_dirty_pages, struct bdi_writeback *, wb, unsigned long, pages_dirtied);
+
+/* The caller holds @wb. */
 bool wb_throttle_enter(void *data, struct pt_regs *regs)
 {
 	struct wb_throttle_call *call = data;
 
-	call->wb = (void *)regs_get_kernel_argument(regs, 0);
-	call->pages_dirtied = regs_get_kernel_argument(regs, 1);
+	call->wb = kstall_arg(regs, balance_dirty_pages, wb);
+	call->pages_dirtied = kstall_arg(regs, balance_dirty_pages, pages_dirtied);
 	call->nvcsw = current->nvcsw;
 	call->start_ns = kstall_now();
 	return true;
@@ -73,7 +72,8 @@ static void wb_wait_emit(const struct wb_wait_call *call, int kind, u64 wait_ns,
 	trace_writeback_wait_done(wait_ns, call->ino, pages, kind, &e);
 }
 
-/* __filemap_fdatawait_range(struct address_space *mapping, loff_t start, loff_t end) */
+KSTALL_FN(void, __filemap_fdatawait_range, struct address_space *, mapping);
+
 bool wb_range_enter(void *data, struct pt_regs *regs)
 {
 	struct kstall_slot slot;
@@ -81,7 +81,7 @@ bool wb_range_enter(void *data, struct pt_regs *regs)
 	if (!kstall_inflight_insert(&wb_waits, (unsigned long)current, kstall_now(), &slot))
 		return false;
 	kstall_inflight_unlock(&slot);
-	wb_wait_begin(data, (void *)regs_get_kernel_argument(regs, 0));
+	wb_wait_begin(data, kstall_arg(regs, __filemap_fdatawait_range, mapping));
 	return true;
 }
 
@@ -93,10 +93,12 @@ void wb_range_return(void *data, struct pt_regs *regs)
 		wb_wait_emit(data, WB_WAIT_RANGE, sum.wait_ns, sum.pages);
 }
 
-/* folio_wait_writeback(struct folio *folio) */
+KSTALL_FN(void, folio_wait_writeback, struct folio *, folio);
+KSTALL_CHECK_FN(folio_wait_writeback, folio_wait_writeback);
+
 bool wb_folio_enter(void *data, struct pt_regs *regs)
 {
-	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
+	struct folio *folio = kstall_arg(regs, folio_wait_writeback, folio);
 	struct wb_wait_call *call = data;
 
 	if (!folio_test_writeback(folio))

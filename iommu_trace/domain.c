@@ -311,13 +311,15 @@ static void it_sync_emit(const struct it_sync_call *call, bool all, u64 duration
 	trace_iommu_iotlb_sync(duration_ns, call->start, pages, all, &e);
 }
 
-/* iotlb_sync(struct iommu_domain *, struct iommu_iotlb_gather *) */
+KSTALL_FN(void, iotlb_sync, struct iommu_domain *, domain, struct iommu_iotlb_gather *, gather);
+KSTALL_CHECK_FN(iotlb_sync, *KSTALL_OP(const struct iommu_domain_ops, iotlb_sync));
+
 bool it_sync_enter(void *data, struct pt_regs *regs)
 {
-	const struct iommu_iotlb_gather *gather = (void *)regs_get_kernel_argument(regs, 1);
+	const struct iommu_iotlb_gather *gather = kstall_arg(regs, iotlb_sync, gather);
 	struct it_sync_call *call = data;
 
-	call->domain = (struct iommu_domain *)regs_get_kernel_argument(regs, 0);
+	call->domain = kstall_arg(regs, iotlb_sync, domain);
 	call->type = call->domain->type;
 	call->start = gather->start;
 	call->end = gather->end;
@@ -336,12 +338,14 @@ void it_sync_return(void *data, struct pt_regs *regs)
 		it_sync_emit(call, false, duration_ns);
 }
 
-/* flush_iotlb_all(struct iommu_domain *) */
+KSTALL_FN(void, flush_iotlb_all, struct iommu_domain *, domain);
+KSTALL_CHECK_FN(flush_iotlb_all, *KSTALL_OP(const struct iommu_domain_ops, flush_iotlb_all));
+
 bool it_flush_enter(void *data, struct pt_regs *regs)
 {
 	struct it_sync_call *call = data;
 
-	call->domain = (struct iommu_domain *)regs_get_kernel_argument(regs, 0);
+	call->domain = kstall_arg(regs, flush_iotlb_all, domain);
 	call->type = call->domain->type;
 	call->start = 0;
 	call->end = U64_MAX;

@@ -120,13 +120,13 @@ static void it_intel_note(unsigned long iommu, const struct it_unit *unit, const
 	it_fault_note(&fault, (u64)iommu << 16 | source);
 }
 
-/*
- * dmar_fault(int irq, struct intel_iommu *), in hardirq: reads the records it is about to read
- * and clear. Reading has no side effects.
- */
+/* @iommu is a struct intel_iommu. */
+KSTALL_FN(irqreturn_t, dmar_fault, int, irq, unsigned long, iommu);
+
+/* Hardirq. The kernel is about to read the records and clear them; reading has no side effects. */
 bool it_fault_intel(void *data, struct pt_regs *regs)
 {
-	unsigned long iommu = regs_get_kernel_argument(regs, 1);
+	unsigned long iommu = kstall_arg(regs, dmar_fault, iommu);
 	unsigned long records;
 	struct it_intel_head head;
 	u32 status, nr, at, i, j;

@@ -8,6 +8,7 @@
 #define _IOMMU_COMPAT_H
 
 #include <kstall/compat.h>
+#include <kstall/fn.h>
 
 #include <linux/dma-map-ops.h>
 #include <linux/iommu.h>
@@ -50,24 +51,36 @@ static inline bool it_dma_other(struct device *dev)
 }
 
 /*
- * The function that makes single mappings, and its second and third arguments: (page, offset,
- * size, dir) or (phys, size, dir). The page is NULL for what has none.
+ * The functions that make and end single mappings. it_mapped_page(): the page, NULL for what has
+ * none.
  */
+KSTALL_FN(void, it_unmap_single, struct device *, dev, dma_addr_t, addr, size_t, size,
+	  enum dma_data_direction, dir, unsigned long, attrs);
 #ifdef HAVE_DMA_MAP_PHYS
 #define IT_MAP_SINGLE		"dma_map_phys"
 #define IT_UNMAP_SINGLE		"dma_unmap_phys"
-#define IT_MAP_SIZE_ARG		2
-static inline struct page *it_mapped_page(unsigned long arg)
+KSTALL_FN(dma_addr_t, it_map_single, struct device *, dev, phys_addr_t, phys, size_t, size,
+	  enum dma_data_direction, dir, unsigned long, attrs);
+KSTALL_CHECK_FN(it_map_single, dma_map_phys);
+KSTALL_CHECK_FN(it_unmap_single, dma_unmap_phys);
+
+static inline struct page *it_mapped_page(struct pt_regs *regs)
 {
-	return pfn_valid(PHYS_PFN(arg)) ? phys_to_page(arg) : NULL;
+	phys_addr_t phys = kstall_arg(regs, it_map_single, phys);
+
+	return pfn_valid(PHYS_PFN(phys)) ? phys_to_page(phys) : NULL;
 }
 #else
 #define IT_MAP_SINGLE		"dma_map_page_attrs"
 #define IT_UNMAP_SINGLE		"dma_unmap_page_attrs"
-#define IT_MAP_SIZE_ARG		3
-static inline struct page *it_mapped_page(unsigned long arg)
+KSTALL_FN(dma_addr_t, it_map_single, struct device *, dev, struct page *, page, size_t, offset,
+	  size_t, size, enum dma_data_direction, dir, unsigned long, attrs);
+KSTALL_CHECK_FN(it_map_single, dma_map_page_attrs);
+KSTALL_CHECK_FN(it_unmap_single, dma_unmap_page_attrs);
+
+static inline struct page *it_mapped_page(struct pt_regs *regs)
 {
-	return (struct page *)arg;
+	return kstall_arg(regs, it_map_single, page);
 }
 #endif
 

@@ -157,7 +157,7 @@ struct it_map_call {
 	struct device *dev;
 	union {
 		struct scatterlist *sg;
-		const u64 *state;
+		const struct dma_iova_state *state;
 	};
 	u64 start_ns;
 	u64 addr;

@@ -29,14 +29,18 @@ bool it_part_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/*
- * iommu_unmap_fast(struct iommu_domain *, unsigned long iova, size_t, struct iommu_iotlb_gather *):
- * what is queued waits for a flush.
- */
+KSTALL_FN(size_t, iommu_unmap_fast, struct iommu_domain *, domain, unsigned long, iova,
+	  size_t, size, struct iommu_iotlb_gather *, gather);
+#ifdef CONFIG_IOMMU_API
+KSTALL_CHECK_FN(iommu_unmap_fast, iommu_unmap_fast);
+#endif
+
+/* What is queued waits for a flush. */
 bool it_unmap_part_enter(void *data, struct pt_regs *regs)
 {
-	const struct iommu_iotlb_gather *gather = (void *)regs_get_kernel_argument(regs, 3);
-	u64 key = it_queue_key(regs_get_kernel_argument(regs, 0), smp_processor_id());
+	const struct iommu_iotlb_gather *gather = kstall_arg(regs, iommu_unmap_fast, gather);
+	u64 key = it_queue_key((unsigned long)kstall_arg(regs, iommu_unmap_fast, domain),
+			       smp_processor_id());
 	struct it_part_call *call = data;
 	struct kstall_slot slot;
 	struct it_queue *queue;
@@ -52,7 +56,7 @@ bool it_unmap_part_enter(void *data, struct pt_regs *regs)
 		*queue = (struct it_queue){ };
 	if (!queue->entries++)
 		queue->first_ns = call->start_ns;
-	queue->bytes += regs_get_kernel_argument(regs, 2);
+	queue->bytes += kstall_arg(regs, iommu_unmap_fast, size);
 	kstall_inflight_unlock(&slot);
 	return true;
 }
@@ -91,15 +95,17 @@ void it_iova_slow_return(void *data, struct pt_regs *regs)
 	it_iova_add(0, 1, kstall_delta(kstall_now(), call->start_ns));
 }
 
-/* iommu_dma_alloc_iova(struct iommu_domain *, size_t, u64 dma_limit, struct device *) */
+KSTALL_FN(dma_addr_t, iommu_dma_alloc_iova, struct iommu_domain *, domain, size_t, size,
+	  u64, dma_limit, struct device *, dev);
+
 bool it_iova_dma_enter(void *data, struct pt_regs *regs)
 {
 	struct it_iova_call *call = data;
 	struct it_iova *own;
 
-	call->bytes = regs_get_kernel_argument(regs, 1);
-	call->limit = regs_get_kernel_argument(regs, 2);
-	call->dev = (struct device *)regs_get_kernel_argument(regs, 3);
+	call->bytes = kstall_arg(regs, iommu_dma_alloc_iova, size);
+	call->limit = kstall_arg(regs, iommu_dma_alloc_iova, dma_limit);
+	call->dev = kstall_arg(regs, iommu_dma_alloc_iova, dev);
 	call->start_ns = kstall_now();
 	own = kstall_own_claim(&it_iovas, call->start_ns);
 	if (own)
@@ -168,9 +174,9 @@ static bool it_is_p2p(struct page *page)
 	return page && is_pci_p2pdma_page(page);
 }
 
-static __always_inline void it_call_begin(struct it_map_call *call, struct pt_regs *regs, u8 op)
+static __always_inline void it_call_begin(struct it_map_call *call, struct device *dev, u8 op)
 {
-	call->dev = (struct device *)regs_get_kernel_argument(regs, 0);
+	call->dev = dev;
 	/* One by one and last: of what the caller sets again the compiler leaves nothing. */
 	call->sg = NULL;
 	call->addr = 0;
@@ -272,10 +278,10 @@ bool it_map_single_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_SINGLE);
-	call->p2p = it_is_p2p(it_mapped_page(regs_get_kernel_argument(regs, 1)));
-	call->bytes = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG);
-	call->dir = regs_get_kernel_argument(regs, IT_MAP_SIZE_ARG + 1);
+	it_call_begin(call, kstall_arg(regs, it_map_single, dev), IT_OP_SINGLE);
+	call->p2p = it_is_p2p(it_mapped_page(regs));
+	call->bytes = kstall_arg(regs, it_map_single, size);
+	call->dir = kstall_arg(regs, it_map_single, dir);
 	call->nents = 1;
 	return it_call_start(call);
 }
@@ -289,30 +295,35 @@ void it_map_single_return(void *data, struct pt_regs *regs)
 	it_call_end(call, addr == DMA_MAPPING_ERROR ? -EIO : 1, true);
 }
 
-/* dma_unmap_page_attrs(struct device *, dma_addr_t, size_t, enum dma_data_direction, attrs) */
+/* See IT_UNMAP_SINGLE. */
 bool it_unmap_single_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_SINGLE);
-	call->addr = regs_get_kernel_argument(regs, 1);
-	call->bytes = regs_get_kernel_argument(regs, 2);
-	call->dir = regs_get_kernel_argument(regs, 3);
+	it_call_begin(call, kstall_arg(regs, it_unmap_single, dev), IT_OP_SINGLE);
+	call->addr = kstall_arg(regs, it_unmap_single, addr);
+	call->bytes = kstall_arg(regs, it_unmap_single, size);
+	call->dir = kstall_arg(regs, it_unmap_single, dir);
 	call->nents = 1;
 	return it_call_start(call);
 }
 
 /* ---- lists ---- */
 
-/* __dma_map_sg_attrs(struct device *, struct scatterlist *, int nents, dir, attrs) */
+KSTALL_FN(int, __dma_map_sg_attrs, struct device *, dev, struct scatterlist *, sg, int, nents,
+	  enum dma_data_direction, dir);
+KSTALL_FN(void, dma_unmap_sg_attrs, struct device *, dev, struct scatterlist *, sg, int, nents,
+	  enum dma_data_direction, dir, unsigned long, attrs);
+KSTALL_CHECK_FN(dma_unmap_sg_attrs, dma_unmap_sg_attrs);
+
 bool it_map_sg_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_SG);
-	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
-	call->nents = regs_get_kernel_argument(regs, 2);
-	call->dir = regs_get_kernel_argument(regs, 3);
+	it_call_begin(call, kstall_arg(regs, __dma_map_sg_attrs, dev), IT_OP_SG);
+	call->sg = kstall_arg(regs, __dma_map_sg_attrs, sg);
+	call->nents = kstall_arg(regs, __dma_map_sg_attrs, nents);
+	call->dir = kstall_arg(regs, __dma_map_sg_attrs, dir);
 	call->p2p = call->nents && it_is_p2p(sg_page(call->sg));
 	return it_call_start(call);
 }
@@ -326,10 +337,10 @@ bool it_unmap_sg_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_SG);
-	call->sg = (struct scatterlist *)regs_get_kernel_argument(regs, 1);
-	call->dir = regs_get_kernel_argument(regs, 3);
-	call->nents = regs_get_kernel_argument(regs, 2);
+	it_call_begin(call, kstall_arg(regs, dma_unmap_sg_attrs, dev), IT_OP_SG);
+	call->sg = kstall_arg(regs, dma_unmap_sg_attrs, sg);
+	call->dir = kstall_arg(regs, dma_unmap_sg_attrs, dir);
+	call->nents = kstall_arg(regs, dma_unmap_sg_attrs, nents);
 	return it_call_start(call);
 }
 
@@ -343,24 +354,36 @@ void it_unmap_return(void *data, struct pt_regs *regs)
 
 /* ---- mappings in two steps (6.16 and later) ---- */
 
-/* struct dma_iova_state begins with the address. */
-static const u64 *it_state(struct pt_regs *regs)
+KSTALL_FN(bool, dma_iova_try_alloc, struct device *, dev, struct dma_iova_state *, state,
+	  phys_addr_t, phys, size_t, size);
+KSTALL_FN(int, dma_iova_sync, struct device *, dev, struct dma_iova_state *, state,
+	  size_t, offset, size_t, size);
+KSTALL_FN(void, dma_iova_unlink, struct device *, dev, struct dma_iova_state *, state,
+	  size_t, offset, size_t, size, enum dma_data_direction, dir, unsigned long, attrs);
+KSTALL_FN(void, dma_iova_destroy, struct device *, dev, struct dma_iova_state *, state,
+	  size_t, mapped_len, enum dma_data_direction, dir, unsigned long, attrs);
+#ifdef HAVE_DMA_MAP_PHYS
+KSTALL_CHECK_FN(dma_iova_try_alloc, dma_iova_try_alloc);
+KSTALL_CHECK_FN(dma_iova_sync, dma_iova_sync);
+KSTALL_CHECK_FN(dma_iova_unlink, dma_iova_unlink);
+KSTALL_CHECK_FN(dma_iova_destroy, dma_iova_destroy);
+#endif
+/* One more argument than registers. */
+KSTALL_FN(int, dma_iova_link, struct device *, dev, struct dma_iova_state *, state,
+	  phys_addr_t, phys, size_t, offset, size_t, size, enum dma_data_direction, dir);
+
+/* It begins with the address. */
+static u64 it_state_addr(const struct dma_iova_state *state)
 {
-	return (const u64 *)regs_get_kernel_argument(regs, 1);
+	return *(const u64 *)state;
 }
 
-static u64 it_state_addr(struct pt_regs *regs)
-{
-	return *it_state(regs);
-}
-
-/* dma_iova_try_alloc(dev, struct dma_iova_state *, phys, size_t) */
 bool it_link_alloc_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_LINK_ALLOC);
-	call->state = it_state(regs);
+	it_call_begin(call, kstall_arg(regs, dma_iova_try_alloc, dev), IT_OP_LINK_ALLOC);
+	call->state = kstall_arg(regs, dma_iova_try_alloc, state);
 	call->dir = DMA_NONE;
 	return it_call_start(call);
 }
@@ -372,33 +395,33 @@ void it_link_alloc_return(void *data, struct pt_regs *regs)
 	struct it_parts parts;
 
 	if (regs_return_value(regs) & 1) {
-		call->addr = *call->state;
+		call->addr = it_state_addr(call->state);
 		it_call_end(call, 1, true);
 	} else {
 		it_parts_take(&parts);
 	}
 }
 
-/* dma_iova_sync(dev, struct dma_iova_state *, size_t offset, size_t) */
 bool it_link_sync_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_LINK_SYNC);
-	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
+	it_call_begin(call, kstall_arg(regs, dma_iova_sync, dev), IT_OP_LINK_SYNC);
+	call->addr = it_state_addr(kstall_arg(regs, dma_iova_sync, state)) +
+		     kstall_arg(regs, dma_iova_sync, offset);
 	call->dir = DMA_NONE;
 	return it_call_start(call);
 }
 
-/* dma_iova_link(dev, struct dma_iova_state *, phys, size_t offset, size_t, dir, attrs) */
 bool it_link_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_LINK);
-	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 3);
-	call->bytes = regs_get_kernel_argument(regs, 4);
-	call->dir = regs_get_kernel_argument(regs, 5);
+	it_call_begin(call, kstall_arg(regs, dma_iova_link, dev), IT_OP_LINK);
+	call->addr = it_state_addr(kstall_arg(regs, dma_iova_link, state)) +
+		     kstall_arg(regs, dma_iova_link, offset);
+	call->bytes = kstall_arg(regs, dma_iova_link, size);
+	call->dir = kstall_arg(regs, dma_iova_link, dir);
 	call->nents = 1;
 	return it_call_start(call);
 }
@@ -408,42 +431,43 @@ void it_link_return(void *data, struct pt_regs *regs)
 	it_call_end(data, (int)regs_return_value(regs) ?: 1, true);
 }
 
-/* dma_iova_unlink(dev, struct dma_iova_state *, size_t offset, size_t, dir, attrs) */
 bool it_unlink_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_LINK);
-	call->addr = it_state_addr(regs) + regs_get_kernel_argument(regs, 2);
-	call->bytes = regs_get_kernel_argument(regs, 3);
-	call->dir = regs_get_kernel_argument(regs, 4);
+	it_call_begin(call, kstall_arg(regs, dma_iova_unlink, dev), IT_OP_LINK);
+	call->addr = it_state_addr(kstall_arg(regs, dma_iova_unlink, state)) +
+		     kstall_arg(regs, dma_iova_unlink, offset);
+	call->bytes = kstall_arg(regs, dma_iova_unlink, size);
+	call->dir = kstall_arg(regs, dma_iova_unlink, dir);
 	call->nents = 1;
 	return it_call_start(call);
 }
 
-/* dma_iova_destroy(dev, struct dma_iova_state *, size_t mapped, dir, attrs) */
 bool it_destroy_enter(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
 
-	it_call_begin(call, regs, IT_OP_LINK);
-	call->addr = it_state_addr(regs);
-	call->bytes = regs_get_kernel_argument(regs, 2);
-	call->dir = regs_get_kernel_argument(regs, 3);
+	it_call_begin(call, kstall_arg(regs, dma_iova_destroy, dev), IT_OP_LINK);
+	call->addr = it_state_addr(kstall_arg(regs, dma_iova_destroy, state));
+	call->bytes = kstall_arg(regs, dma_iova_destroy, mapped_len);
+	call->dir = kstall_arg(regs, dma_iova_destroy, dir);
 	call->nents = 1;
 	return it_call_start(call);
 }
 
 /* ---- bounce buffers ---- */
 
-/* swiotlb_bounce(struct device *, phys_addr_t, size_t, enum dma_data_direction dir, ...) */
+KSTALL_FN(void, swiotlb_bounce, struct device *, dev, phys_addr_t, tlb_addr, size_t, size,
+	  enum dma_data_direction, dir);
+
 bool it_bounce_enter(void *data, struct pt_regs *regs)
 {
 	struct it_bounce_call *call = data;
 
-	call->dev = (struct device *)regs_get_kernel_argument(regs, 0);
-	call->bytes = regs_get_kernel_argument(regs, 2);
-	call->dir = regs_get_kernel_argument(regs, 3);
+	call->dev = kstall_arg(regs, swiotlb_bounce, dev);
+	call->bytes = kstall_arg(regs, swiotlb_bounce, size);
+	call->dir = kstall_arg(regs, swiotlb_bounce, dir);
 	call->start_ns = kstall_now();
 	return true;
 }

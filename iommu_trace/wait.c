@@ -10,9 +10,9 @@
 #include "iommu_trace.h"
 #include "iommu_trace_events.h"
 
-static bool it_wait_enter(struct it_wait_call *call, struct pt_regs *regs, u32 commands, u8 what)
+static bool it_wait_enter(struct it_wait_call *call, unsigned long unit, u32 commands, u8 what)
 {
-	call->unit = regs_get_kernel_argument(regs, 0);
+	call->unit = unit;
 	call->commands = commands;
 	call->what = what;
 	call->start_ns = kstall_now();
@@ -67,20 +67,24 @@ static u8 it_intel_what(u64 qw0)
 	}
 }
 
-/* qi_submit_sync(struct intel_iommu *, struct qi_desc *, unsigned int count, options) */
+/* A struct qi_desc begins with the command. */
+KSTALL_FN(int, qi_submit_sync, unsigned long, iommu, const u64 *, desc, unsigned int, count);
+
 bool it_wait_intel_enter(void *data, struct pt_regs *regs)
 {
-	const u64 *desc = (const u64 *)regs_get_kernel_argument(regs, 1);
-	u32 count = regs_get_kernel_argument(regs, 2);
+	const u64 *desc = kstall_arg(regs, qi_submit_sync, desc);
+	u32 count = kstall_arg(regs, qi_submit_sync, count);
 
-	return it_wait_enter(data, regs, count,
+	return it_wait_enter(data, kstall_arg(regs, qi_submit_sync, iommu), count,
 			     count ? it_intel_what(*desc) : IT_INV_OTHER);
 }
 
-/* iommu_completion_wait(struct amd_iommu *): all that was queued before */
+KSTALL_FN(int, iommu_completion_wait, unsigned long, iommu);
+
+/* All that was queued before. */
 bool it_wait_amd_enter(void *data, struct pt_regs *regs)
 {
-	return it_wait_enter(data, regs, 0, IT_INV_OTHER);
+	return it_wait_enter(data, kstall_arg(regs, iommu_completion_wait, iommu), 0, IT_INV_OTHER);
 }
 
 /* First word of a command of SMMUv3 */
@@ -102,27 +106,38 @@ static u8 it_smmu_what(u64 word)
 }
 
 /*
- * drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c, the one function through which all commands go:
- *	6.1	arm_smmu_cmdq_issue_cmdlist(smmu, u64 *cmds, int n, bool sync)
- *	6.12	arm_smmu_cmdq_issue_cmdlist(smmu, cmdq, u64 *cmds, int n, bool sync)
- *	7.2	arm_smmu_cmdq_issue_cmdlist(smmu, cmdq, struct arm_smmu_cmd *, int n, bool sync)
- * The queue is a struct arm_smmu_cmdq, and struct arm_smmu_cmd is two u64.
+ * arm_smmu_cmdq_issue_cmdlist() (drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c), the one function
+ * through which all commands go: in 6.1 without a queue, in 6.12 with a struct arm_smmu_cmdq, in
+ * 7.2 with struct arm_smmu_cmd, which is two u64, in place of u64.
+ */
+KSTALL_FN(int, it_smmu_issue_61, unsigned long, smmu, const u64 *, cmds, unsigned long, n,
+	  bool, sync);
+KSTALL_FN(int, it_smmu_issue, unsigned long, smmu, void *, cmdq, const u64 *, cmds, int, n,
+	  bool, sync);
+
+/*
  * Told apart by what comes third, a small number or a pointer. Without sync nobody waits for the
  * commands; with it, the function polls until the hardware has done the CMD_SYNC it appends.
  */
 bool it_wait_smmu_enter(void *data, struct pt_regs *regs)
 {
-	int queue = regs_get_kernel_argument(regs, 2) >= PAGE_SIZE ? 1 : 0;
-	const u64 *commands = (const u64 *)regs_get_kernel_argument(regs, 1 + queue);
-	u32 n = (u32)regs_get_kernel_argument(regs, 2 + queue);
+	bool queue = kstall_arg(regs, it_smmu_issue_61, n) >= PAGE_SIZE;
+	const u64 *cmds = queue ? kstall_arg(regs, it_smmu_issue, cmds) :
+				  kstall_arg(regs, it_smmu_issue_61, cmds);
+	u32 n = queue ? kstall_arg(regs, it_smmu_issue, n) :
+			(u32)kstall_arg(regs, it_smmu_issue_61, n);
 
-	if (!(regs_get_kernel_argument(regs, 3 + queue) & 1))
+	if (queue ? !kstall_arg(regs, it_smmu_issue, sync) :
+		    !kstall_arg(regs, it_smmu_issue_61, sync))
 		return false;
-	return it_wait_enter(data, regs, n, n ? it_smmu_what(*commands) : IT_INV_OTHER);
+	return it_wait_enter(data, kstall_arg(regs, it_smmu_issue, smmu), n,
+			     n ? it_smmu_what(*cmds) : IT_INV_OTHER);
 }
 
-/* __viommu_sync_req(struct viommu_dev *): all requests that were queued before */
+KSTALL_FN(int, __viommu_sync_req, unsigned long, viommu);
+
+/* All requests that were queued before. */
 bool it_wait_virtio_enter(void *data, struct pt_regs *regs)
 {
-	return it_wait_enter(data, regs, 0, IT_INV_OTHER);
+	return it_wait_enter(data, kstall_arg(regs, __viommu_sync_req, viommu), 0, IT_INV_OTHER);
 }

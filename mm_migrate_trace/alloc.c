@@ -152,19 +152,19 @@ void mm_find_caller(struct mm_caller *caller)
 
 /* ---- direct compaction ---- */
 
-/*
- * enum compact_result try_to_compact_pages(gfp_t gfp_mask, unsigned int order,
- *	unsigned int alloc_flags, const struct alloc_context *ac, enum compact_priority prio, ...)
- */
+struct alloc_context;
+KSTALL_FN(enum compact_result, try_to_compact_pages, gfp_t, gfp_mask, unsigned int, order,
+	  unsigned int, alloc_flags, const struct alloc_context *, ac, enum compact_priority, prio);
+
 bool mm_compact_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_compact_call *call = data;
 
 	if (!mm_push(MM_IN_COMPACT, regs->sp))
 		return false;
-	call->gfp = regs_get_kernel_argument(regs, 0);
-	call->order = regs_get_kernel_argument(regs, 1);
-	call->prio = regs_get_kernel_argument(regs, 4);
+	call->gfp = (__force u32)kstall_arg(regs, try_to_compact_pages, gfp_mask);
+	call->order = kstall_arg(regs, try_to_compact_pages, order);
+	call->prio = kstall_arg(regs, try_to_compact_pages, prio);
 	call->sp = regs->sp;
 	call->start_ns = kstall_now();
 	return true;
@@ -191,14 +191,16 @@ void mm_compact_return(void *data, struct pt_regs *regs)
 /* ---- allocations that fail ---- */
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
+KSTALL_FN(vm_fault_t, do_huge_pmd_anonymous_page, struct vm_fault *, vmf);
+
 /*
- * vm_fault_t do_huge_pmd_anonymous_page(struct vm_fault *vmf): a fault where a huge page is wanted;
- * VM_FAULT_FALLBACK: it gets small ones. What does not fit into the VMA does so at once.
+ * A fault where a huge page is wanted; VM_FAULT_FALLBACK: it gets small ones. What does not fit
+ * into the VMA does so at once.
  */
 bool mm_thp_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_thp_call *call = data;
-	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 0);
+	const struct vm_fault *vmf = kstall_arg(regs, do_huge_pmd_anonymous_page, vmf);
 	unsigned long start = vmf->address & HPAGE_PMD_MASK;
 
 	if (!mm_push(MM_IN_THP, regs->sp))
@@ -273,17 +275,22 @@ static bool mm_is_page_failure(const char *fmt)
 	return !strncmp(fmt, text, sizeof(text) - 1);
 }
 
+/* Its further arguments are @fmt's; the page allocator's only one is the order. */
+KSTALL_FN(void, warn_alloc, gfp_t, gfp_mask, nodemask_t *, nodemask, const char *, fmt,
+	  unsigned int, order);
+
 /*
- * void warn_alloc(gfp_t gfp_mask, nodemask_t *nodemask, const char *fmt, ...): an allocation has
- * failed. The page allocator always calls it, with the order as the only further argument, and it
- * looks whether anything shall be printed; vmalloc() calls it too, with other words.
+ * An allocation has failed. The page allocator always calls it, and it looks whether anything shall
+ * be printed; vmalloc() calls it too, with other words.
  */
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs)
 {
-	struct kstall_mm_fallback f = { .gfp = regs_get_kernel_argument(regs, 0) };
-	unsigned int order = regs_get_kernel_argument(regs, 3);
+	struct kstall_mm_fallback f = {
+		.gfp = (__force u32)kstall_arg(regs, warn_alloc, gfp_mask),
+	};
+	unsigned int order = kstall_arg(regs, warn_alloc, order);
 
-	if (!mm_is_page_failure((void *)regs_get_kernel_argument(regs, 2)) || !order)
+	if (!mm_is_page_failure(kstall_arg(regs, warn_alloc, fmt)) || !order)
 		return false;
 	if (mm_thp_failed(regs->sp, order, (__force gfp_t)f.gfp))
 		return false;

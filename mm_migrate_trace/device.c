@@ -9,7 +9,7 @@
 #include "mm_migrate_trace_events.h"
 
 static bool mm_device_begin(struct mm_device_call *call, enum mm_frame_kind kind, u8 phase,
-			    struct pt_regs *regs)
+			    void *args, struct pt_regs *regs)
 {
 	struct mm_frame *frame = mm_push(kind, regs->sp);
 
@@ -17,35 +17,50 @@ static bool mm_device_begin(struct mm_device_call *call, enum mm_frame_kind kind
 		return false;
 	if (kind == MM_IN_DEVICE)
 		frame->reason = MM_REASON_DEVICE;
-	call->args = (void *)regs_get_kernel_argument(regs, 0);
+	call->args = args;
 	call->phase = phase;
 	call->sp = regs->sp;
 	call->start_ns = kstall_now();
 	return true;
 }
 
-/* int migrate_vma_setup(struct migrate_vma *args): isolates and unmaps */
+KSTALL_FN(int, migrate_vma_setup, struct migrate_vma *, args);
+KSTALL_FN(void, migrate_vma_pages, struct migrate_vma *, migrate);
+KSTALL_FN(void, migrate_vma_finalize, struct migrate_vma *, migrate);
+#ifdef CONFIG_MIGRATION
+KSTALL_CHECK_FN(migrate_vma_setup, migrate_vma_setup);
+KSTALL_CHECK_FN(migrate_vma_pages, migrate_vma_pages);
+KSTALL_CHECK_FN(migrate_vma_finalize, migrate_vma_finalize);
+#endif
+
+/* It isolates and unmaps. */
 bool mm_vma_setup_enter(void *data, struct pt_regs *regs)
 {
-	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_SETUP, regs);
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_SETUP,
+			       kstall_arg(regs, migrate_vma_setup, args), regs);
 }
 
-/* void migrate_vma_pages(struct migrate_vma *migrate): the new pages take their place */
+/* The new pages take their place. */
 bool mm_vma_pages_enter(void *data, struct pt_regs *regs)
 {
-	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_PAGES, regs);
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_PAGES,
+			       kstall_arg(regs, migrate_vma_pages, migrate), regs);
 }
 
-/* void migrate_vma_finalize(struct migrate_vma *migrate): maps them, or the old ones again */
+/* It maps them, or the old ones again. */
 bool mm_vma_finalize_enter(void *data, struct pt_regs *regs)
 {
-	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_FINALIZE, regs);
+	return mm_device_begin(data, MM_IN_DEVICE, MM_PHASE_FINALIZE,
+			       kstall_arg(regs, migrate_vma_finalize, migrate), regs);
 }
 
-/* int hmm_range_fault(struct hmm_range *range) */
+struct hmm_range;
+KSTALL_FN(int, hmm_range_fault, struct hmm_range *, range);
+
 bool mm_hmm_enter(void *data, struct pt_regs *regs)
 {
-	return mm_device_begin(data, MM_IN_HMM, MM_PHASE_HMM, regs);
+	return mm_device_begin(data, MM_IN_HMM, MM_PHASE_HMM,
+			       kstall_arg(regs, hmm_range_fault, range), regs);
 }
 
 /* A huge page is its first entry, and zeroes; where it moves in pieces, the mark is gone. */
@@ -136,20 +151,19 @@ void mm_hmm_return(void *data, struct pt_regs *regs)
 	mm_device_end(call, &d, duration_ns, d.result ? 0 : d.pages);
 }
 
-/*
- * vm_fault_t do_swap_page(struct vm_fault *vmf): here a program touched what is in the device's
- * memory, and its driver has to fetch it (migrate_to_ram()).
- */
+KSTALL_FN(vm_fault_t, do_swap_page, struct vm_fault *, vmf);
+
+/* A program touched what is in the device's memory; its driver fetches it (migrate_to_ram()). */
 bool mm_fault_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_device_call *call = data;
-	const struct vm_fault *vmf = (void *)regs_get_kernel_argument(regs, 0);
+	struct vm_fault *vmf = kstall_arg(regs, do_swap_page, vmf);
 
 	if (!mm_is_device_private(vmf->orig_pte))
 		return false;
 	call->mm = vmf->vma->vm_mm;
 	call->address = vmf->address & PAGE_MASK;
-	return mm_device_begin(call, MM_IN_FAULT, MM_PHASE_FAULT, regs);
+	return mm_device_begin(call, MM_IN_FAULT, MM_PHASE_FAULT, vmf, regs);
 }
 
 /* VM_FAULT_RETRY: it has not begun, and comes once more with another lock. */

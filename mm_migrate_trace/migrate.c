@@ -2,25 +2,26 @@
 /* migrate.c - batches of pages that move, and the functions that say why */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/migrate.h>
 #include <linux/mm.h>
 #include <linux/rmap.h>
 
 #include "mm_migrate_trace.h"
 #include "mm_migrate_trace_events.h"
 
-/*
- * int migrate_pages(struct list_head *from, new_folio_t get_new_folio, free_folio_t put_new_folio,
- *		     unsigned long private, enum migrate_mode mode, int reason, ...)
- */
+/* new_folio_t and free_folio_t have other names before 6.5. */
+KSTALL_FN(int, migrate_pages, struct list_head *, from, void *, get_new_folio,
+	  void *, put_new_folio, unsigned long, private, enum migrate_mode, mode, int, reason);
+
 bool mm_batch_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;
-	const struct list_head *from = (void *)regs_get_kernel_argument(regs, 0);
+	const struct list_head *from = kstall_arg(regs, migrate_pages, from);
 	struct mm_frame *frame;
 
 	call->sp = regs->sp;
-	call->mode = regs_get_kernel_argument(regs, 4);
-	call->reason = mm_reason(regs_get_kernel_argument(regs, 5));
+	call->mode = kstall_arg(regs, migrate_pages, mode);
+	call->reason = mm_reason(kstall_arg(regs, migrate_pages, reason));
 	frame = mm_push(MM_IN_BATCH, regs->sp);
 	if (!frame)
 		return false;
@@ -64,10 +65,15 @@ KSTALL_PROBE(mm_on_migrated, MM_MIGRATED_PROTO, MM_MIGRATED_ARGS)
 }
 KSTALL_CHECK_PROBE(mm_migrate_pages, mm_on_migrated);
 
-/* void folio_migrate_flags(struct folio *newfolio, struct folio *folio): this one moves */
+KSTALL_FN(void, folio_migrate_flags, struct folio *, newfolio, struct folio *, folio);
+#ifdef CONFIG_MIGRATION
+KSTALL_CHECK_FN(folio_migrate_flags, folio_migrate_flags);
+#endif
+
+/* This one moves. */
 bool mm_moved_enter(void *data, struct pt_regs *regs)
 {
-	const struct folio *to = (void *)regs_get_kernel_argument(regs, 0);
+	const struct folio *to = kstall_arg(regs, folio_migrate_flags, newfolio);
 	struct mm_frame *frame = mm_batch(regs->sp);
 
 	if (!frame)
@@ -94,17 +100,21 @@ void mm_batch_return(void *data, struct pt_regs *regs)
 	trace_mm_migrate_batch(duration_ns, b.frame.pfn, b.frame.pages, call->reason, &b);
 }
 
+KSTALL_FN(void, try_to_migrate, struct folio *, folio, enum ttu_flags, flags);
+KSTALL_CHECK_FN(try_to_migrate, try_to_migrate);
+
 /*
- * void try_to_migrate(struct folio *folio, enum ttu_flags flags), the folio locked: removes it from
- * every address space it is mapped in. Outside of a batch it is for a large folio that is split or
- * for migrate_vma_setup(). A split has always locked the rmap, the other never; that of a folio
- * smaller than a PMD has no other mark (unmap_folio() in mm/huge_memory.c).
+ * It removes the folio, which is locked, from every address space it is mapped in. Outside of a
+ * batch it is for a large folio that is split or for migrate_vma_setup(). A split has always locked
+ * the rmap, the other never; that of a folio smaller than a PMD has no other mark (unmap_folio() in
+ * mm/huge_memory.c).
  */
 bool mm_unmap_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;
-	struct folio *folio = (void *)regs_get_kernel_argument(regs, 0);
-	bool split = regs_get_kernel_argument(regs, 1) & (TTU_SPLIT_HUGE_PMD | TTU_RMAP_LOCKED);
+	struct folio *folio = kstall_arg(regs, try_to_migrate, folio);
+	bool split = kstall_arg(regs, try_to_migrate, flags) &
+		     (TTU_SPLIT_HUGE_PMD | TTU_RMAP_LOCKED);
 	struct mm_frame *frame = mm_push(MM_IN_UNMAP, regs->sp);
 
 	if (!frame)

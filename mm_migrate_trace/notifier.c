@@ -72,23 +72,29 @@ static bool mm_learn_interval(const struct mmu_interval_notifier_ops *ops)
 	return news;
 }
 
-/*
- * int __mmu_notifier_register(struct mmu_notifier *subscription, struct mm_struct *mm): without a
- * subscription it is the first interval notifier's, see mm_insert_enter()
- */
+KSTALL_FN(int, __mmu_notifier_register, struct mmu_notifier *, subscription,
+	  struct mm_struct *, mm);
+KSTALL_CHECK_FN(__mmu_notifier_register, __mmu_notifier_register);
+
+/* Without a subscription it is the first interval notifier's, see mm_insert_enter(). */
 bool mm_register_enter(void *data, struct pt_regs *regs)
 {
-	const struct mmu_notifier *mn = (void *)regs_get_kernel_argument(regs, 0);
+	const struct mmu_notifier *mn = kstall_arg(regs, __mmu_notifier_register, subscription);
 
 	if (mn && mm_learn_list(mn->ops))
 		kstall_rearm();
 	return false;
 }
 
-/* int __mmu_interval_notifier_insert(interval_sub, mm, subscriptions, start, length, ops) */
+struct mmu_notifier_subscriptions;
+KSTALL_FN(int, __mmu_interval_notifier_insert, struct mmu_interval_notifier *, interval_sub,
+	  struct mm_struct *, mm, struct mmu_notifier_subscriptions *, subscriptions,
+	  unsigned long, start, unsigned long, length,
+	  const struct mmu_interval_notifier_ops *, ops);
+
 bool mm_insert_enter(void *data, struct pt_regs *regs)
 {
-	if (mm_learn_interval((void *)regs_get_kernel_argument(regs, 5)))
+	if (mm_learn_interval(kstall_arg(regs, __mmu_interval_notifier_insert, ops)))
 		kstall_rearm();
 	return false;
 }
@@ -239,9 +245,12 @@ void mm_show_callbacks(struct seq_file *m)
 
 /* ---- waits ---- */
 
+KSTALL_FN(int, __mmu_notifier_invalidate_range_start, struct mmu_notifier_range *, range);
+KSTALL_CHECK_FN(__mmu_notifier_invalidate_range_start, __mmu_notifier_invalidate_range_start);
+
 /*
- * int __mmu_notifier_invalidate_range_start(struct mmu_notifier_range *range): called if the
- * address space has or once had a notifier, and calls the callbacks of those that cover the range
+ * Called if the address space has or once had a notifier; calls the callbacks of those that cover
+ * the range.
  */
 bool mm_wait_enter(void *data, struct pt_regs *regs)
 {
@@ -252,7 +261,7 @@ bool mm_wait_enter(void *data, struct pt_regs *regs)
 		return false;
 	call->outer = task->window;
 	task->window = (struct mm_window){ .open = true };
-	call->range = (void *)regs_get_kernel_argument(regs, 0);
+	call->range = kstall_arg(regs, __mmu_notifier_invalidate_range_start, range);
 	call->sp = regs->sp;
 	call->start_ns = kstall_now();
 	return true;
@@ -314,11 +323,12 @@ static const struct mm_callback *mm_callback_of(const void *data)
 	return &mm_callbacks[kstall_hook_of(data) - mm_callback_hooks];
 }
 
-/*
- * int invalidate_range_start(struct mmu_notifier *, const struct mmu_notifier_range *range),
- * bool invalidate(struct mmu_interval_notifier *, const struct mmu_notifier_range *range, ...),
- * void invalidate_finish(struct mmu_interval_notifier_finish *)
- */
+/* invalidate() of an interval has its range in the same place, invalidate_finish() has none. */
+KSTALL_FN(int, invalidate_range_start, struct mmu_notifier *, subscription,
+	  const struct mmu_notifier_range *, range);
+KSTALL_CHECK_FN(invalidate_range_start,
+		*KSTALL_OP(const struct mmu_notifier_ops, invalidate_range_start));
+
 bool mm_callback_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_callback_call *call = data;
@@ -326,7 +336,7 @@ bool mm_callback_enter(void *data, struct pt_regs *regs)
 
 	*call = (struct mm_callback_call){ .event = MM_EVENT_NONE, .blockable = true };
 	if (mm_callback_of(data)->via != MM_VIA_FINISH) {
-		range = (void *)regs_get_kernel_argument(regs, 1);
+		range = kstall_arg(regs, invalidate_range_start, range);
 		call->mm = range->mm;
 		call->start = range->start;
 		call->end = range->end;

@@ -21,58 +21,60 @@ static bool mm_pin_begin(struct mm_pin_call *call, struct pt_regs *regs, unsigne
 	return true;
 }
 
-/* long pin_user_pages(unsigned long start, unsigned long nr_pages, unsigned int gup_flags, ...) */
+/* Up to 6.4 pin_user_pages() and pin_user_pages_remote() have one more argument. */
+KSTALL_FN(long, pin_user_pages, unsigned long, start, unsigned long, nr_pages,
+	  unsigned int, gup_flags);
+KSTALL_FN(int, pin_user_pages_fast, unsigned long, start, int, nr_pages, unsigned int, gup_flags,
+	  struct page **, pages);
+KSTALL_CHECK_FN(pin_user_pages_fast, pin_user_pages_fast);
+KSTALL_FN(long, pin_user_pages_remote, struct mm_struct *, mm, unsigned long, start,
+	  unsigned long, nr_pages, unsigned int, gup_flags);
+KSTALL_FN(long, pin_user_pages_unlocked, unsigned long, start, unsigned long, nr_pages,
+	  struct page **, pages, unsigned int, gup_flags);
+KSTALL_CHECK_FN(pin_user_pages_unlocked, pin_user_pages_unlocked);
+
 bool mm_pin_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_pin_call *call = data;
 
 	call->mm = current->mm;
-	call->start = regs_get_kernel_argument(regs, 0);
-	call->pages = regs_get_kernel_argument(regs, 1);
+	call->start = kstall_arg(regs, pin_user_pages, start);
+	call->pages = kstall_arg(regs, pin_user_pages, nr_pages);
 	call->via = MM_PIN_PIN;
-	return mm_pin_begin(call, regs, regs_get_kernel_argument(regs, 2));
+	return mm_pin_begin(call, regs, kstall_arg(regs, pin_user_pages, gup_flags));
 }
 
-/* int pin_user_pages_fast(unsigned long start, int nr_pages, unsigned int gup_flags, ...) */
 bool mm_pin_fast_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_pin_call *call = data;
 
 	call->mm = current->mm;
-	call->start = regs_get_kernel_argument(regs, 0);
-	call->pages = (int)regs_get_kernel_argument(regs, 1);
+	call->start = kstall_arg(regs, pin_user_pages_fast, start);
+	call->pages = kstall_arg(regs, pin_user_pages_fast, nr_pages);
 	call->via = MM_PIN_FAST;
-	return mm_pin_begin(call, regs, regs_get_kernel_argument(regs, 2));
+	return mm_pin_begin(call, regs, kstall_arg(regs, pin_user_pages_fast, gup_flags));
 }
 
-/*
- * long pin_user_pages_remote(struct mm_struct *mm, unsigned long start, unsigned long nr_pages,
- *			      unsigned int gup_flags, ...)
- */
 bool mm_pin_remote_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_pin_call *call = data;
 
-	call->mm = (void *)regs_get_kernel_argument(regs, 0);
-	call->start = regs_get_kernel_argument(regs, 1);
-	call->pages = regs_get_kernel_argument(regs, 2);
+	call->mm = kstall_arg(regs, pin_user_pages_remote, mm);
+	call->start = kstall_arg(regs, pin_user_pages_remote, start);
+	call->pages = kstall_arg(regs, pin_user_pages_remote, nr_pages);
 	call->via = MM_PIN_REMOTE;
-	return mm_pin_begin(call, regs, regs_get_kernel_argument(regs, 3));
+	return mm_pin_begin(call, regs, kstall_arg(regs, pin_user_pages_remote, gup_flags));
 }
 
-/*
- * long pin_user_pages_unlocked(unsigned long start, unsigned long nr_pages, struct page **pages,
- *				unsigned int gup_flags)
- */
 bool mm_pin_unlocked_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_pin_call *call = data;
 
 	call->mm = current->mm;
-	call->start = regs_get_kernel_argument(regs, 0);
-	call->pages = regs_get_kernel_argument(regs, 1);
+	call->start = kstall_arg(regs, pin_user_pages_unlocked, start);
+	call->pages = kstall_arg(regs, pin_user_pages_unlocked, nr_pages);
 	call->via = MM_PIN_UNLOCKED;
-	return mm_pin_begin(call, regs, regs_get_kernel_argument(regs, 3));
+	return mm_pin_begin(call, regs, kstall_arg(regs, pin_user_pages_unlocked, gup_flags));
 }
 
 void mm_pin_return(void *data, struct pt_regs *regs)

@@ -75,16 +75,19 @@ static bool mm_flush_begin(struct mm_flush_call *call, u8 kind, u32 cpus, struct
 	return true;
 }
 
+/* @info is a struct flush_tlb_info, of which struct mm_flush_info is the part that is used. */
+KSTALL_FN(void, native_flush_tlb_multi, const struct cpumask *, cpumask,
+	  const struct mm_flush_info *, info);
+
 /*
- * void native_flush_tlb_multi(const struct cpumask *cpumask, const struct flush_tlb_info *info): of
- * user space's addresses, preemption disabled. Without an mm it is a batch: reclaim or migration
+ * Of user space's addresses, preemption disabled. Without an mm it is a batch: reclaim or migration
  * flush for all that they have unmapped.
  */
 bool mm_flush_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_flush_call *call = data;
-	const struct cpumask *mask = (void *)regs_get_kernel_argument(regs, 0);
-	const struct mm_flush_info *info = (void *)regs_get_kernel_argument(regs, 1);
+	const struct cpumask *mask = kstall_arg(regs, native_flush_tlb_multi, cpumask);
+	const struct mm_flush_info *info = kstall_arg(regs, native_flush_tlb_multi, info);
 	bool full = info->end == MM_FLUSH_ALL;
 
 	call->mm = info->mm;
@@ -115,11 +118,13 @@ bool mm_flush_all_enter(void *data, struct pt_regs *regs)
 	return mm_flush_kernel(data, 0, MM_FLUSH_ALL, regs);
 }
 
-/* void flush_tlb_kernel_range(unsigned long start, unsigned long end) */
+/* <asm/tlbflush.h> hides it from modules. */
+KSTALL_FN(void, flush_tlb_kernel_range, unsigned long, start, unsigned long, end);
+
 bool mm_flush_kernel_enter(void *data, struct pt_regs *regs)
 {
-	return mm_flush_kernel(data, regs_get_kernel_argument(regs, 0),
-			       regs_get_kernel_argument(regs, 1), regs);
+	return mm_flush_kernel(data, kstall_arg(regs, flush_tlb_kernel_range, start),
+			       kstall_arg(regs, flush_tlb_kernel_range, end), regs);
 }
 
 void mm_flush_return(void *data, struct pt_regs *regs)
