@@ -2,6 +2,7 @@
 /* report.c - what devices report, and what the kernel dropped of it */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/aer.h>
 #include <linux/interrupt.h>
 #include <linux/uaccess.h>
 #include <ras/ras_event.h>
@@ -109,6 +110,7 @@ bool aer_print_enter(void *data, struct pt_regs *regs)
 /* Before 6.5 its name is cper_print_aer(). */
 KSTALL_FN(void, pci_print_aer, struct pci_dev *, dev, int, aer_severity,
 	  struct aer_capability_regs *, aer);
+KSTALL_CHECK_DECLARED(pci_print_aer);
 
 bool aer_firmware_enter(void *data, struct pt_regs *regs)
 {

@@ -81,6 +81,7 @@ KSTALL_FN(void, drm_sched_fence_finished, struct drm_sched_fence *, fence, int, 
 #else
 KSTALL_FN(void, drm_sched_fence_finished, struct drm_sched_fence *, fence);
 #endif
+KSTALL_CHECK_DECLARED(drm_sched_fence_finished);
 
 /*
  * Result of a job at the entry of drm_sched_fence_finished(). Before 6.5 it was not passed, and

@@ -113,8 +113,14 @@ bool ds_karma_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* Kernels differ in the arguments behind this. */
+#ifdef HAVE_DRM_SCHED_START_ERRNO
+KSTALL_FN(void, drm_sched_start, struct drm_gpu_scheduler *, sched, int, error);
+#elif defined(HAVE_DRM_SCHED_START_VOID)
 KSTALL_FN(void, drm_sched_start, struct drm_gpu_scheduler *, sched);
+#else
+KSTALL_FN(void, drm_sched_start, struct drm_gpu_scheduler *, sched, bool, full_recovery);
+#endif
+KSTALL_CHECK_FN(drm_sched_start, drm_sched_start);
 
 bool ds_start_enter(void *data, struct pt_regs *regs)
 {
@@ -207,6 +213,7 @@ bool ds_fini_enter(void *data, struct pt_regs *regs)
 
 KSTALL_FN(void, drm_sched_rq_remove_entity, struct drm_sched_rq *, rq,
 	  struct drm_sched_entity *, entity);
+KSTALL_CHECK_DECLARED(drm_sched_rq_remove_entity);
 
 /* The last step before an entity's queue is emptied; drm_sched_entity_kill() may be inlined. */
 bool ds_remove_enter(void *data, struct pt_regs *regs)

@@ -2,6 +2,7 @@
 /* fault.c - DMA that an IOMMU refused */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/dmar.h>
 #include <linux/pci.h>
 #include <linux/uaccess.h>
 #include <trace/events/iommu.h>
@@ -120,13 +121,14 @@ static void it_intel_note(unsigned long iommu, const struct it_unit *unit, const
 	it_fault_note(&fault, (u64)iommu << 16 | source);
 }
 
-/* @iommu is a struct intel_iommu. */
-KSTALL_FN(irqreturn_t, dmar_fault, int, irq, unsigned long, iommu);
+KSTALL_FN(irqreturn_t, dmar_fault, int, irq, void *, dev_id);
+KSTALL_CHECK_FN(dmar_fault, dmar_fault);
 
 /* Hardirq. The kernel is about to read the records and clear them; reading has no side effects. */
 bool it_fault_intel(void *data, struct pt_regs *regs)
 {
-	unsigned long iommu = kstall_arg(regs, dmar_fault, iommu);
+	/* a struct intel_iommu */
+	unsigned long iommu = (unsigned long)kstall_arg(regs, dmar_fault, dev_id);
 	unsigned long records;
 	struct it_intel_head head;
 	u32 status, nr, at, i, j;

@@ -153,6 +153,7 @@ void mm_find_caller(struct mm_caller *caller)
 /* ---- direct compaction ---- */
 
 struct alloc_context;
+/* Kernels differ in the last argument, which is not used. */
 KSTALL_FN(enum compact_result, try_to_compact_pages, gfp_t, gfp_mask, unsigned int, order,
 	  unsigned int, alloc_flags, const struct alloc_context *, ac, enum compact_priority, prio);
 
@@ -192,6 +193,7 @@ void mm_compact_return(void *data, struct pt_regs *regs)
 
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 KSTALL_FN(vm_fault_t, do_huge_pmd_anonymous_page, struct vm_fault *, vmf);
+KSTALL_CHECK_FN(do_huge_pmd_anonymous_page, do_huge_pmd_anonymous_page);
 
 /*
  * A fault where a huge page is wanted; VM_FAULT_FALLBACK: it gets small ones. What does not fit

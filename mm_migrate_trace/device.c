@@ -54,8 +54,8 @@ bool mm_vma_finalize_enter(void *data, struct pt_regs *regs)
 			       kstall_arg(regs, migrate_vma_finalize, migrate), regs);
 }
 
-struct hmm_range;
 KSTALL_FN(int, hmm_range_fault, struct hmm_range *, range);
+KSTALL_CHECK_FN(hmm_range_fault, hmm_range_fault);
 
 bool mm_hmm_enter(void *data, struct pt_regs *regs)
 {

@@ -21,14 +21,25 @@ static bool mm_pin_begin(struct mm_pin_call *call, struct pt_regs *regs, unsigne
 	return true;
 }
 
-/* Up to 6.4 pin_user_pages() and pin_user_pages_remote() have one more argument. */
+#ifdef HAVE_PIN_USER_PAGES_VMAS
 KSTALL_FN(long, pin_user_pages, unsigned long, start, unsigned long, nr_pages,
-	  unsigned int, gup_flags);
+	  unsigned int, gup_flags, struct page **, pages, struct vm_area_struct **, vmas);
+#else
+KSTALL_FN(long, pin_user_pages, unsigned long, start, unsigned long, nr_pages,
+	  unsigned int, gup_flags, struct page **, pages);
+#endif
+KSTALL_CHECK_FN(pin_user_pages, pin_user_pages);
 KSTALL_FN(int, pin_user_pages_fast, unsigned long, start, int, nr_pages, unsigned int, gup_flags,
 	  struct page **, pages);
 KSTALL_CHECK_FN(pin_user_pages_fast, pin_user_pages_fast);
+#ifdef HAVE_PIN_USER_PAGES_VMAS /* seven arguments */
 KSTALL_FN(long, pin_user_pages_remote, struct mm_struct *, mm, unsigned long, start,
 	  unsigned long, nr_pages, unsigned int, gup_flags);
+#else
+KSTALL_FN(long, pin_user_pages_remote, struct mm_struct *, mm, unsigned long, start,
+	  unsigned long, nr_pages, unsigned int, gup_flags, struct page **, pages, int *, locked);
+KSTALL_CHECK_FN(pin_user_pages_remote, pin_user_pages_remote);
+#endif
 KSTALL_FN(long, pin_user_pages_unlocked, unsigned long, start, unsigned long, nr_pages,
 	  struct page **, pages, unsigned int, gup_flags);
 KSTALL_CHECK_FN(pin_user_pages_unlocked, pin_user_pages_unlocked);

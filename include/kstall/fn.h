@@ -70,6 +70,14 @@
 	static_assert(__same_type(__kstall_fn_##_fn, _is),			\
 		      #_fn "() is declared otherwise by this kernel")
 
+/**
+ * KSTALL_CHECK_DECLARED - as KSTALL_CHECK_FN(), where some kernels have no header for it
+ * @_fn: its name
+ *
+ * Declares the function once more. The compiler refuses that if it differs.
+ */
+#define KSTALL_CHECK_DECLARED(_fn)	extern typeof(__kstall_fn_##_fn) _fn
+
 /* An operation, for KSTALL_CHECK_FN() */
 #define KSTALL_OP(_ops, _op)	(((_ops *)NULL)->_op)
 

@@ -481,6 +481,12 @@ static int do_open(const struct args *a)
 	return pair_open(&left, MAX_WR, IB_POLL_SOFTIRQ, IB_SIGNAL_REQ_WR, 0);
 }
 
+/* The first of these goes to ERR. */
+static int do_error(const struct args *a)
+{
+	return left.dev[0] ? to_state(left.qp[0], IB_QPS_ERR) : -ENODEV;
+}
+
 /* On these: k signaled writes at once, and when they are done again; n times or until one fails. */
 static int do_step(const struct args *a)
 {
@@ -841,7 +847,7 @@ static const struct {
 	{ "same", do_same }, { "reset", do_reset },
 	{ "retry", do_retry }, { "fail", do_fail }, { "close", do_close },
 	{ "rnr", do_rnr }, { "access", do_access },
-	{ "open", do_open }, { "step", do_step },
+	{ "open", do_open }, { "step", do_step }, { "error", do_error },
 	{ "flush", do_flush }, { "overflow", do_overflow }, { "event", do_event },
 	{ "event_of", do_event_of },
 	{ "port", do_port }, { "status", do_status }, { "dmabuf", do_dmabuf },

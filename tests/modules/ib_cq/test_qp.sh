@@ -6,7 +6,7 @@
 event=ib_qp_event error=ib_qp_error
 soft_roce
 load mock_ib
-plan 24
+plan 25
 trace $event $error
 sweep_anyway
 
@@ -53,10 +53,21 @@ t_eq "failed before: the first sweep finds it, and its peer" "$(ev_get $error so
 	"sweep $(said qp0) $(said peer) $GID $GID"
 echo close >$DO
 
-# --- no more than allowed ---
-
 idle=$work/idle
 watching() { grep '^sweep rxe0 state=watching' $STATUS >"$idle"; }
+stopped() { [ "$(sweep state)" = idle ]; }
+ev_disable ib_cq/$error
+wait_until 20 stopped || bail "sweeps go on"
+mock open
+rts=$(said qp0) sweeps=$(sweep sweeps)
+ev_enable ib_cq/$error
+wait_until 20 swept $((sweeps + 1)) || bail "the sweep does not end"
+mock error
+t_eq "in RTS before: a sweep learns it" "$(ev_n $error) $(ev_get $error source) $(ev_get $error old_state) $(ev_get $error qp_num)" "1 modify RTS $rts"
+echo close >$DO
+
+# --- no more than allowed ---
+
 max=/sys/module/ib_cq_trace/parameters/qp_sweep_max
 was=$(cat $max)
 echo 1 >$max

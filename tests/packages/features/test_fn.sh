@@ -6,7 +6,7 @@
 . ../../lib.sh
 cc=${CC:-cc}
 command -v "$cc" >/dev/null || skip_all "no compiler"
-plan 8
+plan 11
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -66,6 +66,12 @@ t_eq "two exchanged" "$(refused "int, modify, struct qp *, qp, unsigned char, po
 t_eq "one of another width" "$(refused "int, modify, struct qp *, qp, int, mask, unsigned char, port, bool, flag, unsigned int, addr, const char *, name" "modify, modify")" "$no"
 t_eq "one too few" "$(refused "int, modify, struct qp *, qp, int, mask, unsigned char, port, bool, flag, unsigned long, addr" "modify, modify")" "$no"
 t_eq "another result" "$(refused "void, modify, struct qp *, qp, int, mask, unsigned char, port, bool, flag, unsigned long, addr, const char *, name" "modify, modify")" "$no"
+# Where only some headers have it.
+declared() { printf '#include "head.c"\nKSTALL_FN(%s);\nKSTALL_CHECK_DECLARED(%s);\nint main(void) { return 0; }\n' "$1" "$2" >wrong.c; compiles wrong.c; }
+t_ok "a header need not have it" declared "int, absent, int, n" absent
+t_ok "... what it has may be the same" declared "int, modify, struct qp *, qp, int, mask, unsigned char, port, bool, flag, unsigned long, addr, const char *, name" modify
+declared "int, modify, struct qp *, qp, int, mask" modify
+t_eq "... and nothing else" "$? $(grep -om1 "conflicting types for .modify" err | tr -dc 'a-z ')" "1 conflicting types for modify"
 t_eq "an operation" "$(refused "int, poll, struct qp *, qp, unsigned int, n" "poll, *KSTALL_OP(const struct ops, poll)")" "1 poll() is declared otherwise by this kernel"
 echo 'int f(struct pt_regs *regs) { return kstall_arg(regs, poll, mask); }' | cat right.c - >wrong.c
 compiles wrong.c
