@@ -195,9 +195,10 @@ static const struct kstall_event_def events[] = {
 /* Status file: is there anybody on this node whose jobs can be seen? */
 static void ds_show(struct seq_file *m)
 {
-	seq_printf(m, "reach %s%s%s\n",
-		   kstall_module_loaded("gpu_sched") ? "drivers on gpu_sched" :
-						       "no driver uses gpu_sched",
+	bool ours = kstall_module_loaded("gpu_sched") && !kstall_module_is_vendors("gpu_sched");
+
+	seq_printf(m, "reach %s%s%s%s\n", ours ? "drivers on gpu_sched" : "no driver uses gpu_sched",
+		   kstall_module_is_vendors("gpu_sched") ? " (absent: vendor gpu_sched)" : "",
 		   kstall_module_loaded("nvidia") ? " (not nvidia, which is loaded)" : "",
 		   kstall_module_loaded("amd_sched") ?
 		   " (absent: vendor amd_sched, of amdgpu-dkms)" : "");

@@ -166,6 +166,28 @@ load() {
 	at_exit unload_if_loaded "$module"
 }
 
+# vendors_ko MODULE FILE: the kernel's own but for the mark that says so, and for the signature
+vendors_ko() {
+	local file dep
+	file=$(modinfo -n "$1")
+	case $file in
+	*.xz) xz -dc "$file" ;;
+	*) cat "$file" ;;
+	esac | python3 -c '
+import sys
+ko = sys.stdin.buffer.read().replace(b"\0intree=Y\0", b"\0intren=Y\0")
+magic = b"~Module signature appended~\n"
+if ko.endswith(magic):
+    end = len(ko) - len(magic) - 12
+    ko = ko[:end - int.from_bytes(ko[end + 8:end + 12], "big")]
+sys.stdout.buffer.write(ko)' >"$2"
+	modprobe -qr "$1"
+	! is_loaded "$1" || skip_all "somebody uses $1"
+	for dep in $(modinfo -F depends "$2" | tr , ' '); do
+		modprobe "$dep"
+	done
+}
+
 unload() { rmmod "$1"; }
 
 unload_if_loaded() { ! is_loaded "$1" || rmmod "$1"; }

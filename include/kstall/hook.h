@@ -92,6 +92,7 @@ struct kstall_hook_stats {
  * @tp_rank: its position in @targets
  * @leaving: the target's module is being unloaded
  * @coming: it is being loaded
+ * @vendors: it is not this kernel's own, so its structures may not be those of the headers
  * @kp: for KSTALL_KIND_ENTRY, unless it is direct
  * @rp: for KSTALL_KIND_PAIR, unless it is direct
  * @stub: its trampoline while it is armed and direct, else NULL
@@ -127,6 +128,7 @@ struct kstall_hook {
 	int tp_rank;
 	bool leaving;
 	bool coming;
+	bool vendors;
 	union {
 		struct kprobe kp;
 		struct kretprobe rp;

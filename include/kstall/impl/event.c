@@ -67,15 +67,15 @@ int kstall_hooks_error(u64 mask)
 /*
  * Called by the first user's tracepoint_probe_register(), under tracepoints_mutex; the only
  * way a raw-tracepoint user learns of an error. Only errors that last count here: a symbol
- * that is not there, a kernel without kprobes. Running out of memory may be over by now, so the
- * worker tries again.
+ * that is not there, a vendor's module, a kernel without kprobes. Running out of memory may be
+ * over by now, so the worker tries again.
  */
 int kstall_event_reg(struct kstall_event *event)
 {
 	const struct kstall_event_def *def = kstall_def_of(event);
 	int err = def ? kstall_hooks_error(def->hooks) : 0;
 
-	if (err == -ENOENT || err == -EINVAL || err == -EOPNOTSUPP)
+	if (err == -ENOENT || err == -EINVAL || err == -EOPNOTSUPP || err == -ENODEV)
 		return err;
 	WRITE_ONCE(event->wanted, true);
 	kstall_kick();

@@ -155,7 +155,8 @@ bool kstall_module_is_vendors(const char *module)
 	enum module_state state;
 	unsigned long taints;
 
-	return kstall_module_look(module, &state, &taints) && taints & BIT(TAINT_OOT_MODULE);
+	return kstall_module_look(module, &state, &taints) && state != MODULE_STATE_GOING &&
+	       taints & BIT(TAINT_OOT_MODULE);
 }
 
 /* ---- probes common to all function hooks ---- */
@@ -268,22 +269,48 @@ static int kstall_attach_tracepoint(struct kstall_hook *hook)
 /* Is there a reason to expect the target at all? */
 static bool kstall_target_absent(struct kstall_hook *hook)
 {
-	return hook->module && !hook->coming &&
+	return hook->module && !hook->coming && !hook->vendors &&
 	       (hook->leaving || !kstall_module_loaded(hook->module));
+}
+
+/* One line is for all hooks of a module. */
+static void kstall_say_vendors(const struct kstall_hook *hook)
+{
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		const struct kstall_hook *other = &kstall.hooks[i];
+
+		if (other->vendors && other->err && !strcmp(other->module, hook->module))
+			return;
+	}
+	pr_warn("absent: vendor %s, which is not the one this module was built for\n",
+		hook->module);
+}
+
+static void kstall_say_failed(const struct kstall_hook *hook, int err)
+{
+	const char *targets = hook->placed ? hook->target : hook->targets;
+
+	if (hook->vendors) {
+		kstall_say_vendors(hook);
+		return;
+	}
+	/* Without kprobes one line is for all of them: kstall_hooks_dry_run(). */
+	if (!IS_ENABLED(CONFIG_KPROBES))
+		return;
+	if (kstall_hook_is_optional(hook))
+		pr_info("hook %s: not attached to %s, events lose a detail: error %d\n",
+			hook->name, targets, err);
+	else
+		pr_warn("hook %s: cannot attach to %s: error %d\n",
+			hook->name, targets, err);
 }
 
 static void kstall_hook_fail(struct kstall_hook *hook, int err)
 {
-	const char *targets = hook->placed ? hook->target : hook->targets;
-	/* Without kprobes one line is for all of them: kstall_hooks_dry_run(). */
-	bool news = hook->err != err && IS_ENABLED(CONFIG_KPROBES);
-
-	if (news && kstall_hook_is_optional(hook))
-		pr_info("hook %s: not attached to %s, events lose a detail: error %d\n",
-			hook->name, targets, err);
-	else if (news)
-		pr_warn("hook %s: cannot attach to %s: error %d\n",
-			hook->name, targets, err);
+	if (hook->err != err)
+		kstall_say_failed(hook, err);
 	hook->err = err;
 	hook->state = KSTALL_FAILED;
 }
@@ -297,7 +324,9 @@ static void kstall_hook_arm(struct kstall_hook *hook)
 		hook->state = hook->targets ? KSTALL_WAITING : KSTALL_IDLE;
 		return;
 	}
-	if (kstall_is_tracepoint(hook))
+	if (hook->vendors)
+		ret = -ENODEV;
+	else if (kstall_is_tracepoint(hook))
 		ret = kstall_attach_tracepoint(hook);
 	else if (hook->placed)
 		ret = kstall_attach_function(hook);
@@ -511,6 +540,30 @@ static bool kstall_is_home(const struct kstall_hook *hook, const char *module, b
 	       kstall_is_tracepoint(hook) == tracepoints;
 }
 
+/* Of both kinds at once: whichever notifier comes first has all hooks that are wanted placed. */
+static void kstall_hooks_refuse_vendors(const struct module *module)
+{
+	bool vendors = module->taints & BIT(TAINT_OOT_MODULE);
+	u64 refused = 0;
+	unsigned int i;
+
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		struct kstall_hook *hook = &kstall.hooks[i];
+
+		if (hook->placed || !hook->module || strcmp(hook->module, module->name))
+			continue;
+		hook->vendors = vendors;
+		if (vendors)
+			refused |= BIT_ULL(i);
+	}
+	/* The worker may have found the module before this notifier was called. */
+	kstall_hooks_disarm(refused);
+	for (i = 0; i < kstall.nr_hooks; i++) {
+		if (refused & BIT_ULL(i))
+			kstall_hook_fail(&kstall.hooks[i], -ENODEV);
+	}
+}
+
 /* Does a hook stand in it, or wait for it? Most modules that come and go are nobody's business. */
 static bool kstall_is_target(const char *module, bool tracepoints)
 {
@@ -542,7 +595,7 @@ static void kstall_target_coming(u64 hooks, bool coming)
  * neither this notifier's lock nor module_mutex, so waiting for it cannot deadlock. They are
  * gone before its text is: not left to the worker, which our own exit() may have stopped.
  */
-static void kstall_target_changed(const char *module, bool leaving, bool tracepoints)
+static void kstall_target_changed(const struct module *module, bool leaving, bool tracepoints)
 {
 	u64 ours = 0;
 	unsigned int i;
@@ -551,12 +604,14 @@ static void kstall_target_changed(const char *module, bool leaving, bool tracepo
 	for (i = 0; i < kstall.nr_hooks; i++) {
 		struct kstall_hook *hook = &kstall.hooks[i];
 
-		if (!kstall_is_home(hook, module, tracepoints))
+		if (!kstall_is_home(hook, module->name, tracepoints))
 			continue;
 		hook->leaving = leaving;
 		hook->err = 0;
 		ours |= BIT_ULL(i);
 	}
+	if (!leaving)
+		kstall_hooks_refuse_vendors(module);
 	if (leaving)
 		kstall_hooks_disarm(ours);
 	for (i = 0; i < kstall.nr_hooks; i++) {
@@ -577,7 +632,7 @@ static int kstall_module_event(struct notifier_block *nb, unsigned long action, 
 
 	if ((action == MODULE_STATE_COMING || action == MODULE_STATE_GOING) &&
 	    kstall_is_target(mod->name, false))
-		kstall_target_changed(mod->name, action == MODULE_STATE_GOING, false);
+		kstall_target_changed(mod, action == MODULE_STATE_GOING, false);
 	return NOTIFY_OK;
 }
 
@@ -599,7 +654,7 @@ static int kstall_tracepoint_event(struct notifier_block *nb, unsigned long acti
 					       mod->name);
 		mutex_unlock(&kstall.lock);
 	}
-	kstall_target_changed(mod->name, action == MODULE_STATE_GOING, true);
+	kstall_target_changed(mod, action == MODULE_STATE_GOING, true);
 	if (action == MODULE_STATE_GOING) {
 		mutex_lock(&kstall.lock);
 		for (i = 0; i < kstall.nr_hooks; i++) {
@@ -634,7 +689,10 @@ static void kstall_hooks_dry_run(void)
 
 		if (hook->placed)
 			continue;
-		if (kstall_is_tracepoint(hook))
+		hook->vendors |= hook->module && kstall_module_is_vendors(hook->module);
+		if (hook->vendors)
+			ret = -ENODEV;
+		else if (kstall_is_tracepoint(hook))
 			ret = hook->tp ? 0 : -ENOENT;
 		else
 			ret = kstall_first_function(hook, kstall_try_function);

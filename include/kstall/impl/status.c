@@ -75,7 +75,8 @@ static void kstall_show_hook(struct seq_file *m, struct kstall_hook *hook)
 	else if (hook->state == KSTALL_ABSENT)
 		seq_puts(m, "absent");
 	else if (hook->err)
-		seq_printf(m, "failed errno=%d", -hook->err);
+		seq_printf(m, "failed errno=%d%s", -hook->err,
+			   hook->vendors ? " reason=vendor" : "");
 	else
 		seq_puts(m, "idle");
 	seq_printf(m, " hits=%llu missed=%llu recursed=%llu last_loss_mono_ns=%llu bytes=%zu",

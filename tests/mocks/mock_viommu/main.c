@@ -39,4 +39,5 @@ module_init(mock_viommu_init);
 module_exit(mock_viommu_exit);
 
 MODULE_LICENSE("GPL");
+MODULE_INFO(intree, "Y");	/* as the kernel's own has it */
 MODULE_DESCRIPTION("kstall tests: an IOMMU that nobody uses");

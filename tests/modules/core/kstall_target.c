@@ -357,4 +357,5 @@ module_init(kstall_target_init);
 module_exit(kstall_target_exit);
 
 MODULE_LICENSE("GPL");
+MODULE_INFO(intree, "Y");	/* as the modules that are hooked have it */
 MODULE_DESCRIPTION("kstall tests: functions to hook");

@@ -4,7 +4,7 @@
 # once: modules come and go by the same code on each kernel
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
-plan 25
+plan 32
 
 hurry
 load kstall_test
@@ -95,3 +95,37 @@ call tick 7 7
 t_eq "7 calls" "$(seen 7)" "7 7 7"
 disable kt_entry kt_pair kt_tick
 t_ok "disabled: nothing is armed" wait_until 10 nothing_armed
+
+# --- one of that name which is not this kernel's own: its structures may be others ---
+
+vendors=$(mktemp --suffix=.ko)
+at_exit rm -f "$vendors"
+LC_ALL=C sed 's/\x00intree=Y\x00/\x00intren=Y\x00/' kstall_target.ko >"$vendors"
+absent() { log_count 'kstall_test: absent: vendor kstall_target, which is not'; }
+failed="failed failed failed failed"
+unload kstall_target
+enable kt_entry kt_pair kt_tick
+log_mark
+insmod "$vendors" init_calls=5 || bail "cannot load it"
+ev_clear
+call quick 7 7
+call tick 7 7
+t_eq "a vendor's target comes: nothing is armed" "$(states) $(field hook quick reason)" "$failed vendor"
+t_ok "... no probe is placed" no_probes
+t_eq "... its calls are in no event" "$(seen 7) $(seen 99)" "0 0 0 0 0 0"
+t_eq "... the log says why, once" "$(absent)" 1
+rmmod kstall_target
+t_eq "it goes: the target is waited for" "$(states)" "$waiting"
+disable kt_entry kt_pair kt_tick
+unload kstall_test
+log_mark
+insmod "$vendors"
+insmod ./kstall_test.ko
+refused=0
+for event in kt_entry kt_pair kt_tick; do enable $event 2>/dev/null || refused=$((refused + 1)); done
+t_eq "a vendor's target there first: none can be enabled" "$refused $(states) $(absent)" "3 $failed 1"
+rmmod kstall_target
+insmod ./kstall_target.ko
+enable kt_entry kt_pair kt_tick
+t_eq "then the kernel's own: armed" "$(states)" "armed armed armed armed"
+disable kt_entry kt_pair kt_tick

@@ -4,26 +4,10 @@
 . ../../lib.sh
 plan 4
 
-# The kernel's own, but for the mark that says so, and for the signature.
 ko=$(mktemp --suffix=.ko)
-file=$(modinfo -n ib_core)
 at_exit rm -f "$ko"
-case $file in
-*.xz) xz -dc "$file" ;;
-*) cat "$file" ;;
-esac | python3 -c '
-import sys
-ko = sys.stdin.buffer.read().replace(b"\0intree=Y\0", b"\0intren=Y\0")
-magic = b"~Module signature appended~\n"
-if ko.endswith(magic):
-    end = len(ko) - len(magic) - 12
-    ko = ko[:end - int.from_bytes(ko[end + 8:end + 12], "big")]
-sys.stdout.buffer.write(ko)' >"$ko"
-modprobe -ra ib_uverbs rdma_cm ib_cm iw_cm ib_core 2>/dev/null
-is_loaded ib_core && skip_all "somebody uses ib_core"
-for dep in $(modinfo -F depends "$ko" | tr , ' '); do
-	modprobe "$dep"
-done
+modprobe -ra ib_uverbs rdma_cm ib_cm iw_cm 2>/dev/null
+vendors_ko ib_core "$ko"
 insmod "$ko" || bail "cannot load ib_core"
 at_exit rmmod ib_core
 
