@@ -291,6 +291,7 @@ struct kstall_drm_bo {
  * @in_flight: credits in use on the ring, this job included
  * @limit: the ring's credits
  * @gang_leader: depends on another job being scheduled, which amdgpu uses for gangs
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, job, credits, priority, struct.
  * Parameter: drm_sched_job_dispatch_min_ns.
@@ -322,6 +323,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
 		__field(u32, in_flight)
 		__field(u32, limit)
 		__field(bool, gang_leader)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(j);
@@ -339,6 +341,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
 		__entry->in_flight = j->in_flight;
 		__entry->limit = j->limit;
 		__entry->gang_leader = j->gang_leader;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(DS_JOB_FMT " submit_ts=%llu dispatch_ts=%llu wait_us=%llu wait_ns=%llu hol_ns=%llu dep_ns=%llu ring_ns=%llu deps=%u depth=%u job_count=%u credits=%u in_flight=%u limit=%u gang_leader=%d",
 		  DS_JOB_ARGS, __entry->submit_ts, __entry->dispatch_ts, __entry->wait_us,
@@ -370,6 +373,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * @submit_ts: CLOCK_MONOTONIC in ns of the submission
  * @dispatch_ts: CLOCK_MONOTONIC in ns of the dispatch, 0: it never was
  * @credits: what it took of the ring's limit
+ * @duration_ns: total_ns under the name common to all events; not printed
  *
  * Arguments: total_ns, job, credits, result, struct.
  * Parameter: drm_sched_job_complete_min_ns.
@@ -390,6 +394,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
 		__field(u64, submit_ts)
 		__field(u64, dispatch_ts)
 		__field(u32, credits)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(j);
@@ -401,6 +406,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
 		__entry->submit_ts = j->submit_ns;
 		__entry->dispatch_ts = j->dispatch_ns;
 		__entry->credits = credits;
+		__entry->duration_ns = total_ns;
 	),
 	TP_printk(DS_JOB_FMT " result=%d total_ns=%llu wait_ns=%llu hwq_ns=%llu run_ns=%llu submit_ts=%llu dispatch_ts=%llu credits=%u",
 		  DS_JOB_ARGS, __entry->result, __entry->total_ns, __entry->wait_ns,
@@ -434,6 +440,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
  * @dep_driver: the fence's driver; drm_sched for jobs
  * @dep_timeline: the fence's timeline; the ring for jobs
  * @dep_pipelined: a job of the same ring: waited only until that was dispatched
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, job, dep_job, result, struct.
  * Parameter: drm_sched_dep_wait_min_ns.
@@ -452,6 +459,7 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 		KSTALL_NAME_FIELD(dep_driver)
 		KSTALL_NAME_FIELD(dep_timeline)
 		__field(bool, dep_pipelined)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(&d->job);
@@ -461,6 +469,7 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 		KSTALL_NAME_ASSIGN(dep_driver, d->driver);
 		KSTALL_NAME_ASSIGN(dep_timeline, d->timeline);
 		__entry->dep_pipelined = d->pipelined;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(DS_JOB_FMT " result=%d wait_ns=%llu " DS_RIVAL_FMT("dep")
 		  " dep_driver=%s dep_timeline=%s dep_pipelined=%d",
@@ -491,6 +500,7 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
  * @low_pid: the thread that submitted it
  * @low_tgid: its process
  * @low_comm: its name
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, job, low_job, cause, struct.
  * Parameter: drm_sched_prio_inversion_min_ns, 100000 (100 µs) if not set.
@@ -509,12 +519,14 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
 		__field(u8, cause)
 		__field(u64, wait_ns)
 		DS_RIVAL_FIELDS(low)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(&v->job);
 		__entry->cause = cause;
 		__entry->wait_ns = wait_ns;
 		DS_RIVAL_ASSIGN(low, v->rival);
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(DS_JOB_FMT " cause=%s wait_ns=%llu " DS_RIVAL_FMT("low"),
 		  DS_JOB_ARGS, ds_show_invert(__entry->cause), __entry->wait_ns,
@@ -535,6 +547,7 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
  *	are 0
  * @age_ns: since its dispatch, 0 if that was not seen
  * @handler_ns: how long the driver took to deal with it, resets included
+ * @duration_ns: handler_ns under the name common to all events; not printed
  *
  * Arguments: handler_ns, job, credits, 0, struct.
  * Parameter: drm_sched_job_timeout_min_ns.
@@ -549,11 +562,13 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
 		DS_JOB_FIELDS
 		__field(u64, age_ns)
 		__field(u64, handler_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(j);
 		__entry->age_ns = j->age_ns;
 		__entry->handler_ns = handler_ns;
+		__entry->duration_ns = handler_ns;
 	),
 	TP_printk(DS_JOB_FMT " age_ns=%llu handler_ns=%llu",
 		  DS_JOB_ARGS, __entry->age_ns, __entry->handler_ns)
@@ -574,6 +589,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
  * @reset_ns: how long
  * @jobs: jobs on the ring when it was stopped, as far as their dispatch was seen
  * @guilty: the driver blamed the job (drm_sched_increase_karma())
+ * @duration_ns: reset_ns under the name common to all events; not printed
  *
  * Arguments: reset_ns, job, jobs, guilty, struct.
  * Parameter: drm_sched_reset_min_ns.
@@ -589,12 +605,14 @@ KSTALL_TRACE_EVENT(drm_sched_reset,
 		__field(u64, reset_ns)
 		__field(u32, jobs)
 		__field(bool, guilty)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(j);
 		__entry->reset_ns = reset_ns;
 		__entry->jobs = jobs;
 		__entry->guilty = guilty;
+		__entry->duration_ns = reset_ns;
 	),
 	TP_printk(DS_JOB_FMT " reset_ns=%llu jobs=%u guilty=%d",
 		  DS_JOB_ARGS, __entry->reset_ns, __entry->jobs, __entry->guilty)
@@ -693,6 +711,7 @@ KSTALL_TRACE_EVENT(drm_sched_entity_kill,
  * @fence_ns: waiting for fences
  * @validate_ns: in ttm_bo_validate(): room for buffers
  * @lock_ns: for reservation (ww_mutex) locks
+ * @duration_ns: blocked_ns under the name common to all events; not printed
  *
  * Arguments: blocked_ns, job, jobs, 0, struct.
  * Parameter: drm_sched_submit_block_min_ns.
@@ -712,6 +731,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
 		__field(u64, fence_ns)
 		__field(u64, validate_ns)
 		__field(u64, lock_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		DS_JOB_ASSIGN(&s->job);
@@ -721,6 +741,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
 		__entry->fence_ns = s->ns[DS_IN_FENCE];
 		__entry->validate_ns = s->ns[DS_IN_VALIDATION];
 		__entry->lock_ns = s->ns[DS_IN_LOCK];
+		__entry->duration_ns = blocked_ns;
 	),
 	TP_printk(DS_JOB_FMT " jobs=%u total_ns=%llu blocked_ns=%llu fence_ns=%llu validate_ns=%llu lock_ns=%llu",
 		  DS_JOB_ARGS, __entry->jobs, __entry->total_ns, __entry->blocked_ns,
@@ -742,6 +763,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
  * @fence_seqno: its sequence number
  * @driver: its driver; drm_sched for jobs
  * @timeline: its timeline; the ring for jobs
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, fence, 0, result, struct.
  * Parameter: dma_fence_wait_min_ns.
@@ -762,6 +784,7 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 		__field(u64, fence_seqno)
 		KSTALL_NAME_FIELD(driver)
 		KSTALL_NAME_FIELD(timeline)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -772,6 +795,7 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 		__entry->fence_seqno = w->wait->seqno;
 		KSTALL_NAME_ASSIGN(driver, w->wait->driver);
 		KSTALL_NAME_ASSIGN(timeline, w->wait->timeline);
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " kind=%s wait_ns=%llu result=%lld fence=%llu:%llu driver=%s timeline=%s",
 		  KSTALL_ID_ARGS, ds_show_wait(__entry->kind), __entry->wait_ns,

@@ -325,6 +325,7 @@ struct kstall_ib_port {
  * @count: completions lost, or reports
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
+ * @duration_ns: from the first to the last; not printed
  *
  * Arguments: duration_ns, cq_id, count, syndrome, struct.
  * Overhead: nothing while no CQ overflows; on soft-RoCE a function entry per completion.
@@ -348,6 +349,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		__field(u64, count)
 		__field(u64, first_ts_mono_ns)
 		__field(u64, last_ts_mono_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&e->id);
@@ -360,6 +362,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		__entry->count = count;
 		__entry->first_ts_mono_ns = e->first_ns;
 		__entry->last_ts_mono_ns = e->last_ns;
+		__entry->duration_ns = duration_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%s count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->cq_id, __entry->depth,
@@ -397,6 +400,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
  * @count: how many, more than 1 in a summary of flushed ones
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
+ * @duration_ns: latency_ns under the name common to all events; not printed
  *
  * Arguments: latency_ns, qp_num, count, status, struct.
  * Overhead: a tracepoint probe and a function entry per ib_poll_cq(), for users that poll
@@ -425,6 +429,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__field(u64, count)
 		__field(u64, first_ts_mono_ns)
 		__field(u64, last_ts_mono_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -444,6 +449,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__entry->count = count;
 		__entry->first_ts_mono_ns = w->f->folded.first_ns;
 		__entry->last_ts_mono_ns = w->f->folded.last_ns;
+		__entry->duration_ns = latency_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u status=%s first_status=%s first=%d vendor_err=%u opcode=%s latency_ns=%llu wr_id=0x%llx done=%s " IQ_PEER_FMT " count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
@@ -471,6 +477,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  * @status: enum ib_wc_status
  * @latency_ns: from ib_post_send() to ib_poll_cq()
  * @post_pid: thread in whose system call it was posted; 0 if by a kernel thread or an interrupt
+ * @duration_ns: latency_ns under the name common to all events; not printed
  *
  * Arguments: latency_ns, qp_num, bytes, status, struct.
  * Parameter: ib_wr_latency_min_ns.
@@ -496,6 +503,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__field(u8, status)
 		__field(u64, latency_ns)
 		__field(s32, post_pid)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -508,6 +516,7 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__entry->status = status;
 		__entry->latency_ns = latency_ns;
 		__entry->post_pid = w->post_pid;
+		__entry->duration_ns = latency_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu post_pid=%d",
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
@@ -718,6 +727,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * @queued: events left in the channel
  * @lost: events of this channel that could not be timed, more than 14 at a time
  * @wait_ns: from the completion's interrupt to the end of the read()
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, cq_id, queued, 0, struct.
  * Parameter: ib_comp_channel_min_ns.
@@ -736,6 +746,7 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
 		__field(u32, queued)
 		__field(u32, lost)
 		__field(u64, wait_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&c->id);
@@ -743,6 +754,7 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
 		__entry->queued = queued;
 		__entry->lost = c->lost;
 		__entry->wait_ns = wait_ns;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " cq_id=%u queued=%u lost=%u wait_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->cq_id, __entry->queued, __entry->lost,

@@ -246,6 +246,7 @@ struct kstall_writeback {
  * @to_submit: entries it was asked to take, 0 for sqpoll_wait
  * @submitted: entries it took, or a negative errno
  * @wait_ns: how long the submitter slept (sqpoll_wait), else 0
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, ring, to_submit, cause, struct.
  * Parameter: io_uring_sq_overflow_min_ns, for sqpoll_wait only.
@@ -266,6 +267,7 @@ KSTALL_TRACE_EVENT(io_uring_sq_overflow,
 		__field(u32, to_submit)
 		__field(s32, submitted)
 		__field(u64, wait_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&sq->id);
@@ -277,6 +279,7 @@ KSTALL_TRACE_EVENT(io_uring_sq_overflow,
 		__entry->to_submit = to_submit;
 		__entry->submitted = sq->submitted;
 		__entry->wait_ns = wait_ns;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d cause=%s sq_entries=%u queued=%u to_submit=%u submitted=%d wait_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
@@ -416,6 +419,7 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
  * @poll_armed: has waited for its file to become ready
  * @len_bytes: bytes asked for by READ, WRITE and their _FIXED forms, else 0
  * @submit_mono_ns: CLOCK_MONOTONIC of the acceptance
+ * @duration_ns: total_ns under the name common to all events; not printed
  *
  * Arguments: total_ns, user_data, len_bytes, result, struct.
  * Parameter: io_uring_req_done_min_ns.
@@ -444,6 +448,7 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
 		__field(bool, poll_armed)
 		__field(u64, len_bytes)
 		__field(u64, submit_mono_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&req->id);
@@ -461,6 +466,7 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
 		__entry->poll_armed = req->poll_armed;
 		__entry->len_bytes = len_bytes;
 		__entry->submit_mono_ns = req->submit_ns;
+		__entry->duration_ns = total_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu total_ns=%llu queue_ns=%llu wq_ns=%llu exec_ns=%llu result=%d punted=%d poll_armed=%d len_bytes=%llu submit_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
@@ -545,6 +551,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  *	only the number, which differs between kernels
  * @status: 0 or a negative errno
  * @queue_mono_ns: CLOCK_MONOTONIC when the bio was queued
+ * @duration_ns: device_ns under the name common to all events; not printed
  *
  * Arguments: device_ns, user_data, len_bytes, attribution, struct.
  * Parameter: io_uring_block_rq_min_ns, against device_ns.
@@ -578,6 +585,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__field(u8, op)
 		__field(s32, status)
 		__field(u64, queue_mono_ns)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&rq->id);
@@ -595,6 +603,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__entry->op = rq->op;
 		__entry->status = rq->status;
 		__entry->queue_mono_ns = rq->queue_ns;
+		__entry->duration_ns = device_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu sector=%llu len_bytes=%llu tag_ns=%llu sched_ns=%llu device_ns=%llu attribution=%s op=%s status=%d queue_mono_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
@@ -617,6 +626,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
  * @writeback_pages: pages under writeback, of the whole system
  * @ratelimit_pages: pages a second that one writer to this backing device may dirty
  * @wb_dirty_pages: dirty pages of this backing device
+ * @duration_ns: pause_ns under the name common to all events; not printed
  *
  * Arguments: pause_ns, 0, pages_dirtied, 0, struct.
  * Parameter: writeback_throttle_min_ns.
@@ -635,6 +645,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
 		__field(u64, writeback_pages)
 		__field(u64, ratelimit_pages)
 		__field(u64, wb_dirty_pages)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&wb->id);
@@ -644,6 +655,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
 		__entry->writeback_pages = wb->writeback_pages;
 		__entry->ratelimit_pages = wb->ratelimit_pages;
 		__entry->wb_dirty_pages = wb->wb_dirty_pages;
+		__entry->duration_ns = pause_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " pause_ns=%llu pages_dirtied=%llu dirty_pages=%llu writeback_pages=%llu ratelimit_pages=%llu wb_dirty_pages=%llu",
 		  KSTALL_ID_ARGS, __entry->pause_ns, __entry->pages_dirtied,
@@ -665,6 +677,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
  * @kind: range, folio
  * @wait_ns: how long the task slept
  * @pages: pages waited for that were under writeback
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, ino, pages, kind, struct.
  * Parameter: writeback_wait_done_min_ns.
@@ -681,6 +694,7 @@ KSTALL_TRACE_EVENT(writeback_wait_done,
 		__field(u8, kind)
 		__field(u64, wait_ns)
 		__field(u64, pages)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&wb->id);
@@ -689,6 +703,7 @@ KSTALL_TRACE_EVENT(writeback_wait_done,
 		__entry->kind = kind;
 		__entry->wait_ns = wait_ns;
 		__entry->pages = pages;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(KSTALL_ID_FMT " sb=%s ino=%llu kind=%s wait_ns=%llu pages=%llu",
 		  KSTALL_ID_ARGS, __entry->sb, __entry->ino, wb_show_kind(__entry->kind),

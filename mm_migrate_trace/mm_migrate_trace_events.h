@@ -299,6 +299,7 @@ struct kstall_mm_flush {
  * @wait_us: wait_ns in µs, rounded down
  * @wait_ns: until all had answered
  * @result: 0, or -11 (EAGAIN) if one would have had to sleep and must not
+ * @duration_ns: wait_ns under the name common to all events; not printed
  *
  * Arguments: wait_ns, pfn, pages, reason, struct.
  * Parameter: mm_migrate_mmu_notifier_wait_min_ns.
@@ -334,6 +335,7 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__field(u64, wait_us)
 		__field(u64, wait_ns)
 		__field(s32, result)
+		__field(u64, duration_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&w->id);
@@ -353,6 +355,7 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__entry->wait_us = div_u64(wait_ns, NSEC_PER_USEC);
 		__entry->wait_ns = wait_ns;
 		__entry->result = w->result;
+		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(MM_OWNER_FMT " start=0x%llx end=0x%llx event=%s blockable=%d reason=%s pfn=0x%llx pages=%u src_node=%d notifiers=%u callback=%s callback_module=%s callback_ns=%llu wait_us=%llu wait_ns=%llu result=%d",
 		  MM_OWNER_ARGS, __entry->start, __entry->end,

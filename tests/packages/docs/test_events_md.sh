@@ -4,7 +4,7 @@
 # host: it asks the tree
 # tier1: 6.12
 . ../../lib.sh
-plan 9
+plan 11
 
 cd ../../..
 work=$(mktemp -d)
@@ -34,5 +34,9 @@ t_eq "no word on its reach" "$(complaint '/^ \* Reach: requests submitted after 
 	"io_uring_wq_punt: no 'Reach:' in its comment"
 t_eq "an event without a comment" "$(complaint '/^\/\*\*$/{N;/io_uring_wq_punt -/s/^\/\*\*/\/*/}')" \
 	"io_uring_wq_punt: has no comment"
+t_eq "an event that takes time, without duration_ns" "$(complaint '/@duration_ns: total_ns/d; /__entry->wq_ns = /,/^);/s/__entry->duration_ns = total_ns;//; /__field(u64, submit_mono_ns)/{n; /duration_ns/d}')" \
+	"io_uring_req_done: no field 'duration_ns'"
+t_eq "duration_ns is another" "$(complaint 's/__entry->duration_ns = total_ns;/__entry->duration_ns = r->exec_ns;/')" \
+	"io_uring_req_done: duration_ns is not 'total_ns'"
 t_eq "an event that the program does not know" "$(complaint 's/KSTALL_TRACE_EVENT(io_uring_wq_punt,/KSTALL_TRACE_EVENT(io_uring_wq_plan,/; s/^ \* io_uring_wq_punt -/ * io_uring_wq_plan -/')" \
 	"io_uring_wq_plan: no row in kstall/events.def"
