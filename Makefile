@@ -27,7 +27,7 @@ features = scripts/features/run $(1) '$(KDIR)' $(choices)
 
 .PHONY: modules dkms modules_install modules_uninstall install install-scripts \
 	install-kstall install-nccl install-man uninstall clean deb rpm features check test test-all test-debug test-races \
-	test-neighbours demo tour bench bench-report help
+	test-neighbours coverage demo tour bench bench-report help
 
 modules:
 	@features=$$($(call features)) && \
@@ -179,6 +179,10 @@ test-neighbours:
 demo tour:
 	@exec tests/vm/demo $(filter tour,$@) $(if $(MODULE),MODULE='$(MODULE)') $(if $(KERNEL),KERNEL='$(KERNEL)')
 
+# Of the program, by the tests that need no guest.
+coverage:
+	@exec scripts/coverage $(TEST)
+
 bench:
 	@exec tests/vm/bench $(if $(KERNEL),KERNEL='$(KERNEL)') $(if $(JSON),JSON='$(JSON)')
 
@@ -212,5 +216,6 @@ help:
 	@echo '                        what listening costs, in instructions'
 	@echo 'make bench-report       the same, into Documentation/cost.{txt,json,svg}'
 	@echo 'make check              W=1, sparse, checkpatch, shellcheck'
+	@echo "make coverage           lines of the program that tests without a guest reach"
 	@echo 'make features           what differs in this kernel (HAVE_*)'
 	@echo 'make clean'

@@ -149,5 +149,6 @@ module_init(aer_trace_init);
 module_exit(aer_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: what PCIe links lose");

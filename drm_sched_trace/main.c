@@ -222,5 +222,6 @@ module_init(drm_sched_trace_init);
 module_exit(drm_sched_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: where GPU jobs wait");

@@ -290,5 +290,6 @@ module_init(ib_cq_trace_init);
 module_exit(ib_cq_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: between an RDMA device's completion and who waits for it");

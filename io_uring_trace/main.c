@@ -198,5 +198,6 @@ module_init(io_uring_trace_init);
 module_exit(io_uring_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: where io_uring and the writers behind it stall");

@@ -246,5 +246,6 @@ module_init(iommu_trace_init);
 module_exit(iommu_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: what DMA costs before and after the transfer");

@@ -260,5 +260,6 @@ module_init(mm_migrate_trace_init);
 module_exit(mm_migrate_trace_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
+MODULE_AUTHOR("kstall maintainers");
 MODULE_DESCRIPTION("kstall: when memory moves under a GPU");

@@ -469,5 +469,5 @@ module_init(kstall_test_init);
 module_exit(kstall_test_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_VERSION("0.1.0");
+MODULE_VERSION("0.2.0");
 MODULE_DESCRIPTION("kstall tests: a module on the helpers");
