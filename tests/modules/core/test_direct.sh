@@ -86,6 +86,7 @@ if command -v bpftrace >/dev/null && [ -e /sys/kernel/btf/kstall_target ]; then
 	at_exit rm -rf "$work"
 	program='BEGIN { printf("ready\n"); } kfunc:kstall_target:target_quick { @in = count(); } kretfunc:kstall_target:target_quick { @out = count(); }'
 	bpf_start() {
+		rm -f "$work/bpf"
 		bpftrace -e "$program" >"$work/bpf" 2>&1 &
 		bpf=$!
 		wait_until 60 eval "grep -q ready $work/bpf || ! kill -0 $bpf"

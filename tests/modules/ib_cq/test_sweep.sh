@@ -21,6 +21,7 @@ at_exit rdma statistic qp set link rxe0/1 auto off
 # stayers N: ./verbs has N queue pairs in ERR until gone, its process is $verbs
 stayers() {
 	[ -p "$work/stay" ] || mkfifo "$work/stay"
+	rm -f "$work/out"
 	./verbs errors "$1" <"$work/stay" >"$work/out" 2>&1 &
 	verbs=$!
 	exec 5>"$work/stay"

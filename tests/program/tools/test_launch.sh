@@ -114,7 +114,7 @@ t_eq "a program's first line may have options" "$(xargs <"$work/args")" "--unsaf
 
 # sent SIGNAL: to the launcher alone
 sent() {
-	rm -f "$work/signals"
+	rm -f "$work/signals" "$work/sent" # the shell in the background empties it only later
 	inside "$tool" >"$work/sent" 2>&1 &
 	wait_until 60 grep -q Tracing "$work/sent" || bail "it does not start: $(cat "$work/sent")"
 	kill -"$1" $!
