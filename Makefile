@@ -98,7 +98,11 @@ install-scripts:
 	@install -m 755 tools/kstall-doctor $(bin)/kstall-doctor
 	@scripts/events-doc --list > $(share)/kstall/modules
 	@if command -v python3 >/dev/null; then $(MAKE) --no-print-directory install-man; \
-	else echo 'no python3: no manual pages'; fi
+	else echo 'no python3: kstall-doctor and the tools need it to run; no manual pages of theirs'; fi
+
+version	= $(shell sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+# Of the release, as scripts/man-pages has it
+date	= $(shell date -u +%F -d @$${SOURCE_DATE_EPOCH:-$$(stat -c %Y dkms.conf)})
 
 # The program; without its libraries a line says what it needs, and the rest is installed all the same.
 install-kstall:
@@ -106,6 +110,7 @@ install-kstall:
 		$(MAKE) -s --no-print-directory -C kstall kstall && \
 		install -D -m 755 -t $(bin) kstall/kstall && \
 		install -D -m 644 -t $(share)/man/man8 kstall/*.8 && \
+		sed -i '2s/"" kstall/"$(date)" "kstall $(version)"/' $(addprefix $(share)/man/man8/,$(notdir $(wildcard kstall/*.8))) && \
 		install -D -m 644 kstall/kstall.bash $(share)/bash-completion/completions/kstall && \
 		install -D -m 644 -t $(units) packaging/systemd/*.service && \
 		sed -i 's:/usr/bin/:$(PREFIX)/bin/:' $(services); }

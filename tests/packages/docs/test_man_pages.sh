@@ -5,7 +5,7 @@
 # host: it asks the tree
 # tier1: 6.12
 . ../../lib.sh
-plan 7
+plan 8
 
 cd ../../..
 man=$(mktemp -d)
@@ -22,6 +22,15 @@ t_eq "a page for each module and tool" "$(cd "$man" && printf '%s\n' *)" "$(
 t_eq "each event has a section" "$(sed -n 's/^\.SS //p' "$man"/*.4 | sort)" "$(scripts/events-doc --list | sed -n 's/^event //p' | sort)"
 t_eq "kstall(7) names each command of kstall" "$(sed -n '/^\.SH COMMANDS/,/^\.SH TOOLS/s/^\\fB\(.*\)\\fR(8)$/\1/p' "$man/kstall.7" | sed 's/\\-/-/g' | sort)" \
 	"$(cd kstall && for page in *.8; do echo "${page%.8}"; done | sort)"
+
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"$/\1/p' dkms.conf)
+if make -s -C kstall check-libs >"$man/lacks"; then
+	make -s install-kstall DESTDIR="$man/installed" >/dev/null
+	t_eq "each page has a date and the version" "$(grep -cE "^\.TH .* \"20[0-9]{2}-[0-9]{2}-[0-9]{2}\" \"kstall $version\"" "$man"/*.[478] "$man"/installed/usr/local/share/man/man8/*.8 |
+		grep -v ':1$')" ""
+else
+	t_skip "each page has a date and the version" "$(<"$man/lacks")"
+fi
 
 # .TP, then \fBname\fR (when)
 described() { sed -n '/^\.SH PARAMETERS/,/^\.SH FILES/s/^\\fB\(.*\)\\fR (.* time)$/\1/p' "$man/$1.4" | sort; }
