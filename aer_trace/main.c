@@ -19,7 +19,7 @@
 #include "aer_trace_events.h"
 
 KSTALL_PARAM_UINT_RW(aer_correctable_per_s, 10, 0, 1000000,
-		     "correctable errors of a device and type that are told one by one, each second; more are folded (0 to 1000000, default 10)");
+		     "correctable errors of a device and type that have an event each, per second; more are folded (0 to 1000000, default 10)");
 
 KSTALL_PARAM_UINT_RW(link_poll_ms, 1000, 0, 3600000,
 		     "ms between looks at the links' status while pcie_link_change is enabled, 0: only once (0 to 3600000, default 1000)");

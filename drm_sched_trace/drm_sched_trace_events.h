@@ -291,7 +291,7 @@ struct kstall_drm_bo {
  * @in_flight: credits in use on the ring, this job included
  * @limit: the ring's credits
  * @gang_leader: depends on another job being scheduled, which amdgpu uses for gangs
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, job, credits, priority, struct.
  * Parameter: drm_sched_job_dispatch_min_ns.
@@ -343,11 +343,12 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
 		__entry->gang_leader = j->gang_leader;
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(DS_JOB_FMT " submit_ts=%llu dispatch_ts=%llu wait_us=%llu wait_ns=%llu hol_ns=%llu dep_ns=%llu ring_ns=%llu deps=%u depth=%u job_count=%u credits=%u in_flight=%u limit=%u gang_leader=%d",
+	TP_printk(DS_JOB_FMT " submit_ts=%llu dispatch_ts=%llu wait_us=%llu wait_ns=%llu hol_ns=%llu dep_ns=%llu ring_ns=%llu deps=%u depth=%u job_count=%u credits=%u in_flight=%u limit=%u gang_leader=%d duration_ns=%llu",
 		  DS_JOB_ARGS, __entry->submit_ts, __entry->dispatch_ts, __entry->wait_us,
 		  __entry->wait_ns, __entry->hol_ns, __entry->dep_ns, __entry->ring_ns,
 		  __entry->deps, __entry->depth, __entry->job_count, __entry->credits,
-		  __entry->in_flight, __entry->limit, __entry->gang_leader)
+		  __entry->in_flight, __entry->limit, __entry->gang_leader,
+		  __entry->duration_ns)
 );
 
 /**
@@ -373,7 +374,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * @submit_ts: CLOCK_MONOTONIC in ns of the submission
  * @dispatch_ts: CLOCK_MONOTONIC in ns of the dispatch, 0: it never was
  * @credits: what it took of the ring's limit
- * @duration_ns: total_ns under the name common to all events; not printed
+ * @duration_ns: total_ns under the name common to all events
  *
  * Arguments: total_ns, job, credits, result, struct.
  * Parameter: drm_sched_job_complete_min_ns.
@@ -408,10 +409,10 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
 		__entry->credits = credits;
 		__entry->duration_ns = total_ns;
 	),
-	TP_printk(DS_JOB_FMT " result=%d total_ns=%llu wait_ns=%llu hwq_ns=%llu run_ns=%llu submit_ts=%llu dispatch_ts=%llu credits=%u",
+	TP_printk(DS_JOB_FMT " result=%d total_ns=%llu wait_ns=%llu hwq_ns=%llu run_ns=%llu submit_ts=%llu dispatch_ts=%llu credits=%u duration_ns=%llu",
 		  DS_JOB_ARGS, __entry->result, __entry->total_ns, __entry->wait_ns,
 		  __entry->hwq_ns, __entry->run_ns, __entry->submit_ts, __entry->dispatch_ts,
-		  __entry->credits)
+		  __entry->credits, __entry->duration_ns)
 );
 
 /**
@@ -440,7 +441,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
  * @dep_driver: the fence's driver; drm_sched for jobs
  * @dep_timeline: the fence's timeline; the ring for jobs
  * @dep_pipelined: a job of the same ring: waited only until that was dispatched
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, job, dep_job, result, struct.
  * Parameter: drm_sched_dep_wait_min_ns.
@@ -472,9 +473,10 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
 		__entry->duration_ns = wait_ns;
 	),
 	TP_printk(DS_JOB_FMT " result=%d wait_ns=%llu " DS_RIVAL_FMT("dep")
-		  " dep_driver=%s dep_timeline=%s dep_pipelined=%d",
+		  " dep_driver=%s dep_timeline=%s dep_pipelined=%d duration_ns=%llu",
 		  DS_JOB_ARGS, __entry->result, __entry->wait_ns, DS_RIVAL_ARGS(dep),
-		  __entry->dep_driver, __entry->dep_timeline, __entry->dep_pipelined)
+		  __entry->dep_driver, __entry->dep_timeline, __entry->dep_pipelined,
+		  __entry->duration_ns)
 );
 
 /**
@@ -500,7 +502,7 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
  * @low_pid: the thread that submitted it
  * @low_tgid: its process
  * @low_comm: its name
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, job, low_job, cause, struct.
  * Parameter: drm_sched_prio_inversion_min_ns, 100000 (100 µs) if not set.
@@ -528,9 +530,9 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
 		DS_RIVAL_ASSIGN(low, v->rival);
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(DS_JOB_FMT " cause=%s wait_ns=%llu " DS_RIVAL_FMT("low"),
+	TP_printk(DS_JOB_FMT " cause=%s wait_ns=%llu " DS_RIVAL_FMT("low") " duration_ns=%llu",
 		  DS_JOB_ARGS, ds_show_invert(__entry->cause), __entry->wait_ns,
-		  DS_RIVAL_ARGS(low))
+		  DS_RIVAL_ARGS(low), __entry->duration_ns)
 );
 
 /**
@@ -547,7 +549,7 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
  *	are 0
  * @age_ns: since its dispatch, 0 if that was not seen
  * @handler_ns: how long the driver took to deal with it, resets included
- * @duration_ns: handler_ns under the name common to all events; not printed
+ * @duration_ns: handler_ns under the name common to all events
  *
  * Arguments: handler_ns, job, credits, 0, struct.
  * Parameter: drm_sched_job_timeout_min_ns.
@@ -570,8 +572,8 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
 		__entry->handler_ns = handler_ns;
 		__entry->duration_ns = handler_ns;
 	),
-	TP_printk(DS_JOB_FMT " age_ns=%llu handler_ns=%llu",
-		  DS_JOB_ARGS, __entry->age_ns, __entry->handler_ns)
+	TP_printk(DS_JOB_FMT " age_ns=%llu handler_ns=%llu duration_ns=%llu",
+		  DS_JOB_ARGS, __entry->age_ns, __entry->handler_ns, __entry->duration_ns)
 );
 
 /**
@@ -589,7 +591,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
  * @reset_ns: how long
  * @jobs: jobs on the ring when it was stopped, as far as their dispatch was seen
  * @guilty: the driver blamed the job (drm_sched_increase_karma())
- * @duration_ns: reset_ns under the name common to all events; not printed
+ * @duration_ns: reset_ns under the name common to all events
  *
  * Arguments: reset_ns, job, jobs, guilty, struct.
  * Parameter: drm_sched_reset_min_ns.
@@ -614,8 +616,9 @@ KSTALL_TRACE_EVENT(drm_sched_reset,
 		__entry->guilty = guilty;
 		__entry->duration_ns = reset_ns;
 	),
-	TP_printk(DS_JOB_FMT " reset_ns=%llu jobs=%u guilty=%d",
-		  DS_JOB_ARGS, __entry->reset_ns, __entry->jobs, __entry->guilty)
+	TP_printk(DS_JOB_FMT " reset_ns=%llu jobs=%u guilty=%d duration_ns=%llu",
+		  DS_JOB_ARGS, __entry->reset_ns, __entry->jobs, __entry->guilty,
+		  __entry->duration_ns)
 );
 
 /**
@@ -711,7 +714,7 @@ KSTALL_TRACE_EVENT(drm_sched_entity_kill,
  * @fence_ns: waiting for fences
  * @validate_ns: in ttm_bo_validate(): room for buffers
  * @lock_ns: for reservation (ww_mutex) locks
- * @duration_ns: blocked_ns under the name common to all events; not printed
+ * @duration_ns: blocked_ns under the name common to all events
  *
  * Arguments: blocked_ns, job, jobs, 0, struct.
  * Parameter: drm_sched_submit_block_min_ns.
@@ -743,9 +746,10 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
 		__entry->lock_ns = s->ns[DS_IN_LOCK];
 		__entry->duration_ns = blocked_ns;
 	),
-	TP_printk(DS_JOB_FMT " jobs=%u total_ns=%llu blocked_ns=%llu fence_ns=%llu validate_ns=%llu lock_ns=%llu",
+	TP_printk(DS_JOB_FMT " jobs=%u total_ns=%llu blocked_ns=%llu fence_ns=%llu validate_ns=%llu lock_ns=%llu duration_ns=%llu",
 		  DS_JOB_ARGS, __entry->jobs, __entry->total_ns, __entry->blocked_ns,
-		  __entry->fence_ns, __entry->validate_ns, __entry->lock_ns)
+		  __entry->fence_ns, __entry->validate_ns, __entry->lock_ns,
+		  __entry->duration_ns)
 );
 
 /**
@@ -763,7 +767,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
  * @fence_seqno: its sequence number
  * @driver: its driver; drm_sched for jobs
  * @timeline: its timeline; the ring for jobs
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, fence, 0, result, struct.
  * Parameter: dma_fence_wait_min_ns.
@@ -797,10 +801,10 @@ KSTALL_TRACE_EVENT(dma_fence_wait,
 		KSTALL_NAME_ASSIGN(timeline, w->wait->timeline);
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " kind=%s wait_ns=%llu result=%lld fence=%llu:%llu driver=%s timeline=%s",
+	TP_printk(KSTALL_ID_FMT " kind=%s wait_ns=%llu result=%lld fence=%llu:%llu driver=%s timeline=%s duration_ns=%llu",
 		  KSTALL_ID_ARGS, ds_show_wait(__entry->kind), __entry->wait_ns,
 		  __entry->result, __entry->fence_ctx, __entry->fence_seqno,
-		  __entry->driver, __entry->timeline)
+		  __entry->driver, __entry->timeline, __entry->duration_ns)
 );
 
 /**

@@ -325,7 +325,7 @@ struct kstall_ib_port {
  * @count: completions lost, or reports
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
- * @duration_ns: from the first to the last; not printed
+ * @duration_ns: from the first to the last
  *
  * Arguments: duration_ns, cq_id, count, syndrome, struct.
  * Overhead: nothing while no CQ overflows; on soft-RoCE a function entry per completion.
@@ -364,11 +364,12 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
 		__entry->last_ts_mono_ns = e->last_ns;
 		__entry->duration_ns = duration_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%s count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " user=%s cq_id=%u depth=%u used=%d attached=%u syndrome=%s count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->cq_id, __entry->depth,
 		  __entry->used, __entry->attached, iq_show_syndrome(__entry->syndrome),
 		  __entry->count,
-		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns)
+		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns,
+		  __entry->duration_ns)
 );
 
 /**
@@ -400,7 +401,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
  * @count: how many, more than 1 in a summary of flushed ones
  * @first_ts_mono_ns: the first of them
  * @last_ts_mono_ns: the last of them
- * @duration_ns: latency_ns under the name common to all events; not printed
+ * @duration_ns: latency_ns under the name common to all events
  *
  * Arguments: latency_ns, qp_num, count, status, struct.
  * Overhead: a tracepoint probe and a function entry per ib_poll_cq(), for users that poll
@@ -451,13 +452,14 @@ KSTALL_TRACE_EVENT(ib_wc_error,
 		__entry->last_ts_mono_ns = w->f->folded.last_ns;
 		__entry->duration_ns = latency_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u status=%s first_status=%s first=%d vendor_err=%u opcode=%s latency_ns=%llu wr_id=0x%llx done=%s " IQ_PEER_FMT " count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u status=%s first_status=%s first=%d vendor_err=%u opcode=%s latency_ns=%llu wr_id=0x%llx done=%s " IQ_PEER_FMT " count=%llu first_ts_mono_ns=%llu last_ts_mono_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_status(__entry->status),
 		  iq_show_status(__entry->first_status), __entry->first,
 		  __entry->vendor_err, iq_show_opcode(__entry->opcode), __entry->latency_ns,
 		  __entry->wr_id, __entry->done, IQ_PEER_ARGS, __entry->count,
-		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns)
+		  __entry->first_ts_mono_ns, __entry->last_ts_mono_ns,
+		  __entry->duration_ns)
 );
 
 /**
@@ -477,7 +479,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  * @status: enum ib_wc_status
  * @latency_ns: from ib_post_send() to ib_poll_cq()
  * @post_pid: thread in whose system call it was posted; 0 if by a kernel thread or an interrupt
- * @duration_ns: latency_ns under the name common to all events; not printed
+ * @duration_ns: latency_ns under the name common to all events
  *
  * Arguments: latency_ns, qp_num, bytes, status, struct.
  * Parameter: ib_wr_latency_min_ns.
@@ -518,10 +520,11 @@ KSTALL_TRACE_EVENT(ib_wr_latency,
 		__entry->post_pid = w->post_pid;
 		__entry->duration_ns = latency_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu post_pid=%d",
+	TP_printk(KSTALL_ID_FMT " user=%s port=%u qp_num=%u cq_id=%u opcode=%s bytes=%llu status=%s latency_ns=%llu post_pid=%d duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->user, __entry->port, __entry->qp_num,
 		  __entry->cq_id, iq_show_opcode(__entry->opcode), __entry->bytes,
-		  iq_show_status(__entry->status), __entry->latency_ns, __entry->post_pid)
+		  iq_show_status(__entry->status), __entry->latency_ns, __entry->post_pid,
+		  __entry->duration_ns)
 );
 
 /**
@@ -727,7 +730,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * @queued: events left in the channel
  * @lost: events of this channel that could not be timed, more than 14 at a time
  * @wait_ns: from the completion's interrupt to the end of the read()
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, cq_id, queued, 0, struct.
  * Parameter: ib_comp_channel_min_ns.
@@ -756,9 +759,9 @@ KSTALL_TRACE_EVENT(ib_comp_channel,
 		__entry->wait_ns = wait_ns;
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " cq_id=%u queued=%u lost=%u wait_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " cq_id=%u queued=%u lost=%u wait_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->cq_id, __entry->queued, __entry->lost,
-		  __entry->wait_ns)
+		  __entry->wait_ns, __entry->duration_ns)
 );
 
 /**

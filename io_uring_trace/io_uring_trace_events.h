@@ -246,7 +246,7 @@ struct kstall_writeback {
  * @to_submit: entries it was asked to take, 0 for sqpoll_wait
  * @submitted: entries it took, or a negative errno
  * @wait_ns: how long the submitter slept (sqpoll_wait), else 0
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, ring, to_submit, cause, struct.
  * Parameter: io_uring_sq_overflow_min_ns, for sqpoll_wait only.
@@ -281,10 +281,11 @@ KSTALL_TRACE_EVENT(io_uring_sq_overflow,
 		__entry->wait_ns = wait_ns;
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d cause=%s sq_entries=%u queued=%u to_submit=%u submitted=%d wait_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d cause=%s sq_entries=%u queued=%u to_submit=%u submitted=%d wait_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
 		  uring_show_cause(__entry->cause), __entry->sq_entries, __entry->queued,
-		  __entry->to_submit, __entry->submitted, __entry->wait_ns)
+		  __entry->to_submit, __entry->submitted, __entry->wait_ns,
+		  __entry->duration_ns)
 );
 
 /**
@@ -419,7 +420,7 @@ KSTALL_TRACE_EVENT(io_uring_cq_overflow,
  * @poll_armed: has waited for its file to become ready
  * @len_bytes: bytes asked for by READ, WRITE and their _FIXED forms, else 0
  * @submit_mono_ns: CLOCK_MONOTONIC of the acceptance
- * @duration_ns: total_ns under the name common to all events; not printed
+ * @duration_ns: total_ns under the name common to all events
  *
  * Arguments: total_ns, user_data, len_bytes, result, struct.
  * Parameter: io_uring_req_done_min_ns.
@@ -468,12 +469,12 @@ KSTALL_TRACE_EVENT(io_uring_req_done,
 		__entry->submit_mono_ns = req->submit_ns;
 		__entry->duration_ns = total_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu total_ns=%llu queue_ns=%llu wq_ns=%llu exec_ns=%llu result=%d punted=%d poll_armed=%d len_bytes=%llu submit_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu total_ns=%llu queue_ns=%llu wq_ns=%llu exec_ns=%llu result=%d punted=%d poll_armed=%d len_bytes=%llu submit_mono_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
 		  uring_show_opcode(__entry->opcode), __entry->fd, __entry->user_data,
 		  __entry->total_ns, __entry->queue_ns, __entry->wq_ns, __entry->exec_ns,
 		  __entry->result, __entry->punted, __entry->poll_armed, __entry->len_bytes,
-		  __entry->submit_mono_ns)
+		  __entry->submit_mono_ns, __entry->duration_ns)
 );
 
 /**
@@ -551,7 +552,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  *	only the number, which differs between kernels
  * @status: 0 or a negative errno
  * @queue_mono_ns: CLOCK_MONOTONIC when the bio was queued
- * @duration_ns: device_ns under the name common to all events; not printed
+ * @duration_ns: device_ns under the name common to all events
  *
  * Arguments: device_ns, user_data, len_bytes, attribution, struct.
  * Parameter: io_uring_block_rq_min_ns, against device_ns.
@@ -605,12 +606,13 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
 		__entry->queue_mono_ns = rq->queue_ns;
 		__entry->duration_ns = device_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu sector=%llu len_bytes=%llu tag_ns=%llu sched_ns=%llu device_ns=%llu attribution=%s op=%s status=%d queue_mono_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " ring=%08x sqpoll=%d opcode=%s fd=%d user_data=%llu sector=%llu len_bytes=%llu tag_ns=%llu sched_ns=%llu device_ns=%llu attribution=%s op=%s status=%d queue_mono_ns=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->ring, __entry->sqpoll,
 		  uring_show_opcode(__entry->opcode), __entry->fd, __entry->user_data,
 		  __entry->sector, __entry->len_bytes, __entry->tag_ns, __entry->sched_ns,
 		  __entry->device_ns, uring_show_attribution(__entry->attribution),
-		  uring_show_op(__entry->op), __entry->status, __entry->queue_mono_ns)
+		  uring_show_op(__entry->op), __entry->status, __entry->queue_mono_ns,
+		  __entry->duration_ns)
 );
 
 /**
@@ -626,7 +628,7 @@ KSTALL_TRACE_EVENT(io_uring_block_rq,
  * @writeback_pages: pages under writeback, of the whole system
  * @ratelimit_pages: pages a second that one writer to this backing device may dirty
  * @wb_dirty_pages: dirty pages of this backing device
- * @duration_ns: pause_ns under the name common to all events; not printed
+ * @duration_ns: pause_ns under the name common to all events
  *
  * Arguments: pause_ns, 0, pages_dirtied, 0, struct.
  * Parameter: writeback_throttle_min_ns.
@@ -657,10 +659,10 @@ KSTALL_TRACE_EVENT(writeback_throttle,
 		__entry->wb_dirty_pages = wb->wb_dirty_pages;
 		__entry->duration_ns = pause_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " pause_ns=%llu pages_dirtied=%llu dirty_pages=%llu writeback_pages=%llu ratelimit_pages=%llu wb_dirty_pages=%llu",
+	TP_printk(KSTALL_ID_FMT " pause_ns=%llu pages_dirtied=%llu dirty_pages=%llu writeback_pages=%llu ratelimit_pages=%llu wb_dirty_pages=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->pause_ns, __entry->pages_dirtied,
 		  __entry->dirty_pages, __entry->writeback_pages, __entry->ratelimit_pages,
-		  __entry->wb_dirty_pages)
+		  __entry->wb_dirty_pages, __entry->duration_ns)
 );
 
 /**
@@ -677,7 +679,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
  * @kind: range, folio
  * @wait_ns: how long the task slept
  * @pages: pages waited for that were under writeback
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, ino, pages, kind, struct.
  * Parameter: writeback_wait_done_min_ns.
@@ -705,9 +707,9 @@ KSTALL_TRACE_EVENT(writeback_wait_done,
 		__entry->pages = pages;
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " sb=%s ino=%llu kind=%s wait_ns=%llu pages=%llu",
+	TP_printk(KSTALL_ID_FMT " sb=%s ino=%llu kind=%s wait_ns=%llu pages=%llu duration_ns=%llu",
 		  KSTALL_ID_ARGS, __entry->sb, __entry->ino, wb_show_kind(__entry->kind),
-		  __entry->wait_ns, __entry->pages)
+		  __entry->wait_ns, __entry->pages, __entry->duration_ns)
 );
 
 #endif /* _IO_URING_TRACE_EVENTS_H */

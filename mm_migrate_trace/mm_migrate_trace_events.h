@@ -299,7 +299,7 @@ struct kstall_mm_flush {
  * @wait_us: wait_ns in µs, rounded down
  * @wait_ns: until all had answered
  * @result: 0, or -11 (EAGAIN) if one would have had to sleep and must not
- * @duration_ns: wait_ns under the name common to all events; not printed
+ * @duration_ns: wait_ns under the name common to all events
  *
  * Arguments: wait_ns, pfn, pages, reason, struct.
  * Parameter: mm_migrate_mmu_notifier_wait_min_ns.
@@ -357,13 +357,13 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
 		__entry->result = w->result;
 		__entry->duration_ns = wait_ns;
 	),
-	TP_printk(MM_OWNER_FMT " start=0x%llx end=0x%llx event=%s blockable=%d reason=%s pfn=0x%llx pages=%u src_node=%d notifiers=%u callback=%s callback_module=%s callback_ns=%llu wait_us=%llu wait_ns=%llu result=%d",
+	TP_printk(MM_OWNER_FMT " start=0x%llx end=0x%llx event=%s blockable=%d reason=%s pfn=0x%llx pages=%u src_node=%d notifiers=%u callback=%s callback_module=%s callback_ns=%llu wait_us=%llu wait_ns=%llu result=%d duration_ns=%llu",
 		  MM_OWNER_ARGS, __entry->start, __entry->end,
 		  mm_show_event(__entry->event), __entry->blockable,
 		  mm_show_reason(__entry->reason), __entry->pfn, __entry->pages,
 		  __entry->src_node, __entry->notifiers, __entry->callback,
 		  __entry->callback_module, __entry->callback_ns, __entry->wait_us,
-		  __entry->wait_ns, __entry->result)
+		  __entry->wait_ns, __entry->result, __entry->duration_ns)
 );
 
 /**

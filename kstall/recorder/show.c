@@ -304,7 +304,7 @@ static void note_counts(struct ks_lines *l)
 	note_count(l, l->bad, "records do not fit their event's format, they are damaged: not shown");
 	note_count(l, l->unread, "lines of the rings are not understood: not shown");
 	note_count(l, l->others, "records are of events that the recorder did not ask for: not shown");
-	note_count(l, l->unclear, "records have a text that does not tell their fields apart: they have it as \"text\"");
+	note_count(l, l->unclear, "records have a text in which fields cannot be separated: JSON has it as \"text\"");
 }
 
 void ks_lines_print(struct ks_lines *l, const struct ks_print *p)

@@ -31,7 +31,7 @@ line() { printf '%16s-%-7d [%03d] d..1. %5d.000000: %s: %s\n' "$@"; }
 
 # overflow COMM PID: it came in that second
 overflow() {
-	line "$1" "$2" 0 "$2" io_uring_sq_overflow "dev= dev_node=-1 cpu_node=0 pid=$2 tgid=$2 comm=$1 cgroup_id=1 ring=6 sqpoll=0 cause=0 sq_entries=8 queued=6 to_submit=6 submitted=3 wait_ns=0"
+	line "$1" "$2" 0 "$2" io_uring_sq_overflow "dev= dev_node=-1 cpu_node=0 pid=$2 tgid=$2 comm=$1 cgroup_id=1 ring=6 sqpoll=0 cause=0 sq_entries=8 queued=6 to_submit=6 submitted=3 wait_ns=0 duration_ns=0"
 }
 
 recorder() { LD_PRELOAD=$fail "$KSTALL" recorder "$@" --config conf; }
