@@ -56,8 +56,8 @@ enum {
 };
 
 /*
- * Of these only the ones that say so are called by more tasks at a time than two a CPU; pools for
- * many cost a node with many CPUs megabytes each.
+ * Not .sleeps: more than two calls a CPU at a time are rare there, and pools for many cost a node
+ * with many CPUs megabytes each.
  */
 #define VMA(_name, _function, _enter, ...)				\
 	KSTALL_PAIR(_name, NULL, _function, sizeof(struct mm_device_call), _enter, mm_vma_return, \

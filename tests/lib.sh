@@ -5,7 +5,10 @@
 #	# description: what it protects, in one line
 #	# timeout: 600                     (seconds, default 300)
 #	# requires: fio module:null_blk /sys/kernel/btf/vmlinux
-#	# once: it asks the tree            (why one kernel is enough for vm/run)
+#	# once: it asks the tree           (why one kernel is enough for vm/run)
+#	# host: it asks the tree           (why it needs no guest)
+#	# tier1: 6.12                      (it is in tier 1, on these kernels, or: all)
+#	# takes: 30                        (seconds, of one that takes more than 7)
 #	. ../../lib.sh
 #	plan 2
 #	load io_uring_trace

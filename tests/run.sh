@@ -281,6 +281,10 @@ fi
 [ "$(id -u)" = 0 ] || { echo "1..0 # SKIP needs root"; exit 4; }
 [ $# -gt 0 ] || mapfile -t all < <(list)
 [ $# -gt 0 ] || set -- "${all[@]}"
+for test; do
+	script_of "$test"
+	[ -e "$script" ] || { echo "run.sh: no test is called $test (run.sh -l lists them)" >&2; exit 1; }
+done
 
 mapfile -t ours < <(find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/g')
 number=0 passed=0 failed=0 skipped=0 reported=''

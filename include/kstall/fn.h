@@ -52,7 +52,7 @@
  * @...: type and name of each argument, as in "struct ib_qp *, qp, int, mask"; without
  *	KSTALL_CHECK_FN() up to the last that is used
  *
- * Six at most: x86-64 has no more in registers.
+ * One to six: x86-64 has no more in registers. A function without arguments needs no KSTALL_FN().
  */
 #define KSTALL_FN(_ret, _fn, ...)						\
 	_ret __kstall_fn_##_fn(__KSTALL_EACH(__KSTALL_TYPES, __VA_ARGS__)(__VA_ARGS__)); \

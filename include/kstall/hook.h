@@ -76,9 +76,10 @@ struct kstall_hook_stats {
  * @targets: alternative names, best first, separated by '|'; of a placed hook: what it waits for
  * @kind: tracepoint, function entry, function entry and return
  * @sleeps: the function may sleep: pool of max_sleepers calls, else 2 x CPUs
- * @few: whether it sleeps or not, few are in it at a time: pool of %KSTALL_FEW calls
+ * @few: the function may sleep, but in few tasks at a time: pool of %KSTALL_FEW calls
  * @atomic: the function never sleeps and has at most six arguments: it can be direct
- * @bounded: it sleeps, but for a device at most, and has at most six arguments: the same
+ * @bounded: the function sleeps until a device answers, no longer, and has at most six arguments:
+ *	it can be direct
  * @data_size: bytes carried from entry to return
  * @probe: tracepoint probe made by KSTALL_PROBE()
  * @enter: entry probe

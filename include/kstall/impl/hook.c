@@ -540,7 +540,7 @@ static bool kstall_is_home(const struct kstall_hook *hook, const char *module, b
 	       kstall_is_tracepoint(hook) == tracepoints;
 }
 
-/* Of both kinds at once: whichever notifier comes first has all hooks that are wanted placed. */
+/* Of both kinds at once: the first of the two notifiers has the worker place all wanted ones. */
 static void kstall_hooks_refuse_vendors(const struct module *module)
 {
 	bool vendors = module->taints & BIT(TAINT_OOT_MODULE);

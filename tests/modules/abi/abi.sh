@@ -3,9 +3,11 @@
 # abi.sh fields|arguments|names MODULE: what users of the module's events rely on, in the form in which MODULE.fields,
 # MODULE.arguments and MODULE.names keep it.
 #
-# A field or an argument may be added at the end, never renamed, retyped, moved or removed. To add one:
-#	abi.sh arguments MODULE >MODULE.arguments, here; abi.sh fields MODULE >MODULE.fields, as root, with the module loaded.
-# A number may get a name, never another one: abi.sh names MODULE >MODULE.names in the same way.
+# A field or an argument may be added at the end, never renamed, retyped, moved or removed. A number may get a name, never another
+# one. An event without names has a line in MODULE.names, too. To renew the three, in the top directory; the last two boot a guest:
+#	abi=tests/modules/abi M=mm_migrate_trace
+#	$abi/abi.sh arguments $M >$abi/$M.arguments
+#	for what in fields names; do tests/vm/exec 6.12 "modprobe $M && $abi/abi.sh $what $M" >$abi/$M.$what; done
 cd "$(dirname "$0")" || exit
 header=../../../$2/$2_events.h
 

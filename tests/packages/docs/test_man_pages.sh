@@ -39,7 +39,11 @@ for module in *_trace/Kbuild; do
 	module=${module%/Kbuild}
 	[ "$(described "$module")" = "$(modinfo -F parm "$module/$module.ko" | sed 's/:.*//' | sort)" ] || wrong+=" $module"
 done
-t_eq "each parameter is in its module's page" "$wrong" ""
+if command -v modinfo >/dev/null; then
+	t_eq "each parameter is in its module's page" "$wrong" ""
+else
+	t_skip "each parameter is in its module's page" "no modinfo"
+fi
 t_eq "kstall-doctor's page has the options of its --help" "$(sed 's/\\-/-/g' "$man/kstall-doctor.8" | grep -oE -- '--[a-z]+' | sort -u)" \
 	"$(tools/kstall-doctor --help | grep -oE -- '--[a-z]+' | grep -vx -- --help | sort -u)"
 # Word by word, whatever the order: an installed tool is called kstall-<name>.

@@ -27,7 +27,7 @@ in_code() {
 			awk -v m="$module" '$1 == "s" { s = $2; next } { print m, s, $1 }'
 	done | sort
 }
-t_eq "each event, its module and its system" "$(diff <(in_table Documentation/tools.md) <(in_code))" ""
+t_eq "Documentation/tools.md: each event, its module and its system" "$(diff <(in_table Documentation/tools.md) <(in_code))" ""
 t_eq "a wrong system is seen" "$(diff <(sed "s/^| .aer_trace. | .aer. /| aer_trace | aer_trace /" Documentation/tools.md >"$work"; in_table "$work") <(in_code) |
 	grep -c '^< aer_trace aer_trace ')" "$(in_code | grep -c '^aer_trace ')"
 

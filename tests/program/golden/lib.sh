@@ -15,7 +15,7 @@ METRICS=$PWD/../../../kstall/metrics_test
 here=$PWD
 export LC_ALL=C TZ=UTC
 
-[ -x "$KSTALL" ] || skip_all "kstall is not built: its libraries are missing"
+[ -x "$KSTALL" ] || skip_all "kstall is not built (make -C kstall)"
 # The program names system calls by its own numbers.
 [ "$(uname -m)" = x86_64 ] || skip_all "the streams have the system calls of x86_64"
 

@@ -39,6 +39,6 @@ same "rings of another boot than the formats are refused" "$(show 2>&1)" \
 
 # What is on by default and what that costs are said in one place, and read there.
 "$KSTALL" recorder events --config /dev/null >events
-same "the manual has what is on, and its cost" "$(sed -n '/^    event .*hooks run at each$/,/^$/p' "$here/../../../Documentation/recorder.md" | sed 's/^    //; /^$/d')" \
+same "Documentation/recorder.md has what is on, and its cost" "$(sed -n '/^    event .*hooks run at each$/,/^$/p' "$here/../../../Documentation/recorder.md" | sed 's/^    //; /^$/d')" \
 	"$(grep -v ' off ' events)"
 same "what it says to be off is off" "$(grep -cE 'hooks each io_uring request, DMA mapping or pin of pages' "$here/../../../Documentation/recorder.md") $(grep -E 'io_uring request|DMA mapping|pin of pages' events | grep -vc ' off ')" "1 0"

@@ -3,9 +3,11 @@
 """
 streams.py ENGINE_TEST FILE... - event streams with the right answer; KTAP lines.
 
-A stream begins with comments: its title; "options:" of engine_test; "markers:", those without their other half, those refused and collectives
-without an end; and each step with its parts, "step TID-ID: NS [inexact] [ATTRIBUTES]" and "STATE NS NAME CULPRIT", two blanks between the last three. Whoever changes what the
-program says works out the new numbers by hand.
+A stream begins with comments: its title; "options:" of engine_test; "markers:", those without their other half, those refused and
+collectives without an end; and each step with its parts, "step TID-ID: NS [inexact] [ATTRIBUTES]" and "STATE NS NAME CULPRIT".
+Columns are separated by blanks, as many as look well. Then come the events, a line each: "NS CPU TID FLAGS SYSTEM:EVENT FIELD=VALUE
+...", as engine_test reads them.
+Whoever changes what the program says works out the new numbers by hand.
 """
 
 import json

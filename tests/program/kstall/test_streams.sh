@@ -6,6 +6,6 @@
 # tier1: 6.12
 . ../../lib.sh
 engine=../../../kstall/engine_test
-[ -x $engine ] || skip_all "kstall is not built: its libraries are missing"
+[ -x $engine ] || skip_all "kstall is not built (make -C kstall)"
 
 python3 streams.py $engine streams/*.txt

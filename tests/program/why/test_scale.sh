@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 . ../../lib.sh
 engine=../../../kstall/engine_test
-[ -x $engine ] || skip_all "kstall is not built: its libraries are missing"
+[ -x $engine ] || skip_all "kstall is not built (make -C kstall)"
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
