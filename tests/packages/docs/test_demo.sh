@@ -27,7 +27,7 @@ unknown() {
 }
 
 demos=(*_trace/demo.sh)
-plan $((${#demos[@]} + 3))
+plan $((${#demos[@]} + 4))
 for demo in "${demos[@]}"; do
 	t_eq "$demo" "$(unknown "$demo")" ""
 done
@@ -38,3 +38,6 @@ t_eq "a tool's map that is called otherwise is seen" "$(unknown "$work/demo.sh")
 t_ok "the demos expect maps at all" test "$(cat "${demos[@]}" >"$work/all"; quoted "$work/all" | wc -l)" -gt 10
 t_eq "make tour has each stop" "$(sed -n 's/^tour="\(.*\)"$/\1/p' tests/vm/demo | xargs -n1 | sort)" \
 	"$(find . -path ./tests -prune -o -name demo.sh -printf '%P\n' | sed 's,/demo\.sh$,,' | sort)"
+# In a new checkout nothing is built yet.
+only=$(sed -n 's/.*KSTALL_ONLY=${small:+\([^}]*\)}.*/\1/p' tests/vm/demo)
+t_eq "make demo builds the program" "$(grep -ow program <<<"$only") $(make -n -o build_modules -C tests build ONLY=program 2>&1 | grep -c -- '-C \.\./kstall$')" "program 1"
