@@ -218,7 +218,7 @@ struct kstall_aer_link {
  * Arguments: since_ns, bdf, count, bit, struct.
  * Overhead: none but when errors come; then a tracepoint probe, entry and return of two functions
  * and two reads of configuration space, beside the kernel's own five.
- * Reach: 6.1 and later. Errors that reach the kernel: its own, or firmware's that tells it. Not
+ * Reach: 6.1 and later. Errors that reach the kernel: its own, or those that firmware passes on. Not
  * those whose source the kernel does not find, nor what root ports drop while an error is pending.
  * A full queue is not noticed by interrupts that come while a probe runs on the same CPU; the
  * status file counts them as missed by the hook irq.

@@ -221,7 +221,7 @@ static void aer_minute_add(struct aer_count *n, u32 sec)
 	n->minute++;
 }
 
-/* Counts an error and tells @c how it stands. Return: is it within the rate? */
+/* Counts an error, in @c too. Return: is it within the rate? */
 static bool aer_count_add(struct aer_count *n, u64 now, struct aer_cor *c)
 {
 	aer_minute_add(n, div_u64(now, NSEC_PER_SEC));
@@ -237,7 +237,7 @@ static bool aer_count_add(struct aer_count *n, u64 now, struct aer_cor *c)
 	return n->emitted++ < READ_ONCE(aer_correctable_per_s);
 }
 
-/* Into the record of those that are not told one by one. */
+/* Into the record of those that have no event each. */
 static void aer_cor_fold(struct aer_cor *sum, const struct aer_cor *c)
 {
 	const struct kstall_folded folded = sum->folded;
@@ -255,14 +255,14 @@ static void aer_cor_hit(struct aer_cor *c)
 {
 	u64 now = kstall_now(), key = c->dev.bdf << 8 | c->bit;
 	struct kstall_slot slot;
-	bool found, tell = true;
+	bool found, emit = true;
 
 	c->since_ns = 0;
 	if (kstall_inflight_find_or_insert(&aer_counts, key, now, &slot, &found)) {
-		tell = aer_count_add(slot.rec, now, c);
+		emit = aer_count_add(slot.rec, now, c);
 		kstall_inflight_unlock(&slot);
 	}
-	if (!tell && kstall_fold_add(&aer_fold, key, now, &slot)) {
+	if (!emit && kstall_fold_add(&aer_fold, key, now, &slot)) {
 		aer_cor_fold(slot.rec, c);
 		kstall_inflight_unlock(&slot);
 		return;

@@ -25,7 +25,7 @@
  * @cpu_node: NUMA node it was submitted on
  * @priority: DS_PRIO_*
  * @gang_leader: depends on another job being scheduled, as the leader of a gang does
- * @inverted: its priority inversion has been told
+ * @inverted: its priority inversion has had its event
  */
 struct ds_job {
 	u64 submit_ns;
@@ -64,7 +64,7 @@ struct ds_rival {
  * struct ds_wait - a job at its entity's head held by a fence; key: the entity's fence context
  * @since_ns: since when
  * @seqno: the job's
- * @scheduled_ops: what tells a fence "scheduled" from others, only compared
+ * @scheduled_ops: of a fence "scheduled", only compared
  * @dep: the fence; if it is a job's then that job
  * @driver: name of the fence's driver
  * @timeline: name of its timeline, a ring's for a job
@@ -223,7 +223,7 @@ struct ds_in_call {
 	u64 start_ns;
 	unsigned long nvcsw;
 	bool counts;	/* for the submission the task is in */
-	bool told;	/* as a wait for a fence */
+	bool outermost;	/* wait for a fence */
 };
 
 /* ttm_bo_handle_move_mem() */

@@ -274,7 +274,7 @@ struct kstall_drm_bo {
  * @ring: name of the scheduler
  * @fence_ctx: context of the job's finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client (as in the process's fdinfo), 0 if the kernel or driver does not tell
+ * @client_id: DRM client (as in the process's fdinfo), 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @submit_ts: CLOCK_MONOTONIC in ns when the driver submitted it
  * @dispatch_ts: CLOCK_MONOTONIC in ns of this event
@@ -362,7 +362,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_dispatch,
  * @ring: name of the scheduler
  * @fence_ctx: context of the job's finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @result: 0, or the errno the fence reports: -ESRCH (-3) killed with its entity, -ECANCELED
  *	(-125) skipped because its entity is guilty or given up in a reset, -ETIME (-62) after a
@@ -426,7 +426,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_complete,
  * @ring: name of its scheduler
  * @fence_ctx: context of its finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @result: 0, or -ECANCELED (-125): the job was killed while the fence held it
  * @wait_ns: how long
@@ -491,7 +491,7 @@ KSTALL_TRACE_EVENT(drm_sched_dep_wait,
  * @ring: name of its scheduler
  * @fence_ctx: context of its finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @cause: credits, dependency
  * @wait_ns: how long it was ready, or held by the other job
@@ -544,7 +544,7 @@ KSTALL_TRACE_EVENT(drm_sched_prio_inversion,
  * @ring: name of the scheduler
  * @fence_ctx: context of the job's finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low, or - if its submission was not seen; then pid and tgid
  *	are 0
  * @age_ns: since its dispatch, 0 if that was not seen
@@ -586,7 +586,7 @@ KSTALL_TRACE_EVENT(drm_sched_job_timeout,
  * @ring: name of the scheduler
  * @fence_ctx: context of the hung job's finished fence, 0: none named
  * @fence_seqno: its sequence number
- * @client_id: DRM client of the hung job, 0 if the kernel or driver does not tell
+ * @client_id: DRM client of the hung job, 0 if the kernel or driver does not say
  * @priority: of the hung job: kernel, high, normal, low, or - if it is not known
  * @reset_ns: how long
  * @jobs: jobs on the ring when it was stopped, as far as their dispatch was seen
@@ -630,7 +630,7 @@ KSTALL_TRACE_EVENT(drm_sched_reset,
  * @ring: the ring it goes to
  * @fence_ctx: context of the first job's finished fence there; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @from_ring: the ring it comes from
  *
@@ -706,7 +706,7 @@ KSTALL_TRACE_EVENT(drm_sched_entity_kill,
  * @ring: of the last job submitted
  * @fence_ctx: context of its finished fence; with fence_seqno the job's id
  * @fence_seqno: its sequence number
- * @client_id: DRM client, 0 if the kernel or driver does not tell
+ * @client_id: DRM client, 0 if the kernel or driver does not say
  * @priority: kernel, high, normal, low
  * @jobs: submitted in this ioctl
  * @total_ns: the whole ioctl
@@ -756,7 +756,7 @@ KSTALL_TRACE_EVENT(drm_sched_submit_block,
  * dma_fence_wait - a task slept until a fence was signaled
  *
  * Any driver's fence. One event a wait: one for several fences ends up in waits for each, and
- * only the outermost is told.
+ * only the outermost has an event.
  *
  * @dev: empty
  * @kind: single, any (of several), resv (all of a buffer), syncobj (the DRM ioctls)

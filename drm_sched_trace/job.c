@@ -428,14 +428,14 @@ KSTALL_PROBE(ds_on_run,
 	const struct drm_sched_fence *sf = job->s_fence;
 	u64 key = ds_key(sf->finished.context, sf->finished.seqno), now = kstall_now();
 	bool invert = trace_drm_sched_prio_inversion_enabled();
-	bool tell = trace_drm_sched_job_dispatch_enabled();
+	bool emit = trace_drm_sched_job_dispatch_enabled();
 	struct ds_last before[DS_NR_PRIO];
 	struct ds_wait none;
 	struct ds_job rec;
 
 	kstall_inflight_take(&ds_waits, sf->scheduled.context, &none);
 	ds_job_to_head(ds_key(sf->finished.context, sf->finished.seqno + 1), now);
-	if (!ds_job_dispatched(key, now, invert || tell ? &rec : NULL)) {
+	if (!ds_job_dispatched(key, now, invert || emit ? &rec : NULL)) {
 		kstall_inflight_unmatched(&ds_jobs);
 		return;
 	}
@@ -445,7 +445,7 @@ KSTALL_PROBE(ds_on_run,
 	} else {
 		ds_ring_count(job->sched, now);
 	}
-	if (tell)
+	if (emit)
 		ds_dispatch_emit(job, &rec, ent);
 }
 

@@ -197,7 +197,8 @@ static void ds_show(struct seq_file *m)
 {
 	bool ours = kstall_module_loaded("gpu_sched") && !kstall_module_is_vendors("gpu_sched");
 
-	seq_printf(m, "reach %s%s%s%s\n", ours ? "drivers on gpu_sched" : "no driver uses gpu_sched",
+	seq_printf(m, "reach %s%s%s%s\n",
+		   ours ? "drivers on gpu_sched" : "no driver uses gpu_sched",
 		   kstall_module_is_vendors("gpu_sched") ? " (absent: vendor gpu_sched)" : "",
 		   kstall_module_loaded("nvidia") ? " (not nvidia, which is loaded)" : "",
 		   kstall_module_loaded("amd_sched") ?

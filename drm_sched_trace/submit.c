@@ -2,7 +2,7 @@
 /*
  * submit.c - tasks that wait for the GPU: for fences, and in the submission of a job
  *
- * A submission is the ioctl in which a job was submitted. What its task waited in is told by the
+ * A submission is the ioctl in which a job was submitted. What its task waited in is known from the
  * outermost of: a wait for a fence, the validation of a buffer, a reservation lock.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -133,8 +133,8 @@ void ds_in_return(void *data, struct pt_regs *regs)
 /* ---- waits for fences ---- */
 
 /*
- * A wait for several ends up in waits for one; the outermost is told, with the name of the first
- * unsignaled fence in it.
+ * A wait for several ends up in waits for one; the outermost has the event, with the name of the
+ * first unsignaled fence in it.
  */
 static bool ds_wait_enter(struct ds_in_call *call, struct dma_fence *f, u8 kind)
 {
@@ -160,8 +160,8 @@ static bool ds_wait_enter(struct ds_in_call *call, struct dma_fence *f, u8 kind)
 	if (!nested || (f && !outer->named))
 		*outer = wait;
 	kstall_inflight_unlock(&slot);
-	call->told = !nested;
-	return call->told || call->counts;
+	call->outermost = !nested;
+	return call->outermost || call->counts;
 }
 
 KSTALL_FN(signed long, dma_fence_wait_timeout, struct dma_fence *, fence, bool, intr,
@@ -173,7 +173,7 @@ bool ds_wait_one_enter(void *data, struct pt_regs *regs)
 	struct dma_fence *f = kstall_arg(regs, dma_fence_wait_timeout, fence);
 	struct ds_in_call *call = data;
 
-	call->told = false;
+	call->outermost = false;
 	return !ds_fence_is_signaled(f) && ds_wait_enter(call, f, DS_WAIT_SINGLE);
 }
 
@@ -187,7 +187,7 @@ bool ds_wait_any_enter(void *data, struct pt_regs *regs)
 	struct dma_fence **fences = kstall_arg(regs, dma_fence_wait_any_timeout, fences);
 	struct ds_in_call *call = data;
 
-	call->told = false;
+	call->outermost = false;
 	return kstall_arg(regs, dma_fence_wait_any_timeout, count) &&
 	       ds_wait_enter(call, fences[0], DS_WAIT_ANY);
 }
@@ -197,7 +197,7 @@ bool ds_wait_resv_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_in_call *call = data;
 
-	call->told = false;
+	call->outermost = false;
 	return ds_wait_enter(call, NULL, DS_WAIT_RESV);
 }
 
@@ -206,7 +206,7 @@ bool ds_wait_syncobj_enter(void *data, struct pt_regs *regs)
 {
 	struct ds_in_call *call = data;
 
-	call->told = false;
+	call->outermost = false;
 	return ds_wait_enter(call, NULL, DS_WAIT_SYNCOBJ);
 }
 
@@ -219,7 +219,8 @@ void ds_wait_return(void *data, struct pt_regs *regs)
 	struct kstall_drm_wait e = { .id = KSTALL_ID_CURRENT, .wait = &wait };
 
 	ds_in_end(call, slept);
-	if (!call->told || !kstall_inflight_take(&ds_fence_waits, (unsigned long)current, &wait) ||
+	if (!call->outermost ||
+	    !kstall_inflight_take(&ds_fence_waits, (unsigned long)current, &wait) ||
 	    !slept || !trace_dma_fence_wait_enabled() ||
 	    !kstall_long_enough(&kstall_event_dma_fence_wait, wait_ns))
 		return;

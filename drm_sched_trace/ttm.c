@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ttm.c - buffers pushed out of the GPU's memory, by whom and whose */
+/* ttm.c - buffers pushed out of the GPU's memory: the task that did it, and the owner */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/pid.h>

@@ -136,7 +136,7 @@ bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
 
 	if (!error)
 		return false;
-	error->told = false;
+	error->reported = false;
 	error->cqn = be32_to_cpu(eqe->data.cq_err.cqn) & 0xffffff;
 	error->syndrome = eqe->data.cq_err.syndrome;
 	return true;
@@ -144,14 +144,14 @@ bool iq_mlx5_cq_error_enter(void *data, struct pt_regs *regs)
 
 /*
  * mlx5e_cq_error_event(struct mlx5_core_cq *, enum mlx5_event): mlx5's Ethernet driver has CQs too,
- * which are not RDMA's, and tells of them in the log.
+ * which are not RDMA's, and reports them in the log.
  */
 bool iq_mlx5e_cq_error_enter(void *data, struct pt_regs *regs)
 {
 	struct iq_mlx5_error *error = kstall_own_find(&iq_mlx5_errors);
 
 	if (error)
-		error->told = true;
+		error->reported = true;
 	return false;
 }
 
@@ -164,15 +164,15 @@ void iq_mlx5_cq_error_return(void *data, struct pt_regs *regs)
 	struct iq_mlx5_error *error = kstall_own_find(&iq_mlx5_errors);
 	struct iq_overflow o = { .used = -1, .dev_node = NUMA_NO_NODE };
 	u64 now = kstall_now();
-	bool told;
+	bool reported;
 
 	if (!error)
 		return;
 	o.cq_id = error->cqn;
 	o.syndrome = error->syndrome;
-	told = error->told;
+	reported = error->reported;
 	kstall_own_release(error);
-	if (!told && trace_ib_cq_overflow_enabled())
+	if (!reported && trace_ib_cq_overflow_enabled())
 		iq_emit_overflow(&o, 1, now, now);
 }
 
@@ -182,7 +182,7 @@ static void iq_cq_error(struct ib_cq *cq)
 	s32 syndrome = error ? error->syndrome : 0;
 
 	if (error)
-		error->told = true;
+		error->reported = true;
 	/* soft-RoCE says so when it is full, mlx5 by the syndrome; of others it is not known. */
 	iq_overflowed(cq, syndrome == MLX5_CQ_ERROR_SYNDROME_CQ_OVERRUN ||
 		      cq->device->ops.driver_id == RDMA_DRIVER_RXE ? cq->cqe : -1, syndrome);

@@ -10,10 +10,10 @@
 #include "ib_cq_trace.h"
 #include "ib_cq_trace_events.h"
 
-/* More than that wait only while a port does not answer: those are told without what it is. */
+/* More than that wait only while a port does not answer: those have an event without its state. */
 #define IQ_PORT_EVENTS	256
 
-/* An event of a port that was not told yet. */
+/* An event of a port that is not emitted yet. */
 struct iq_port_event {
 	struct list_head node;
 	enum ib_event_type type;
@@ -27,7 +27,7 @@ struct iq_port_event {
  * @lock: guards @events and @nr_events
  * @events: struct iq_port_event, oldest first
  * @nr_events: how many they are
- * @work: tells them
+ * @work: emits them
  * @sweep: looks for its failed queue pairs
  */
 struct iq_device {
@@ -139,7 +139,7 @@ static int iq_add(struct ib_device *ibdev)
 
 	ret = dev ? iq_sweep_init(&dev->sweep, ibdev) : -ENOMEM;
 	if (ret) {
-		/* The core does not tell, but leaves the device to its other users. */
+		/* The core says nothing, but leaves the device to its other users. */
 		pr_warn("device %s: not watched: error %d\n", dev_name(&ibdev->dev), ret);
 		kfree(dev);
 		return ret;

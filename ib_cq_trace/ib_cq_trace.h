@@ -44,7 +44,7 @@ struct iq_peer {
  * @rts_ns: when it became ready to send, 0 unknown
  * @dead_ns: what was posted on it before has completed or never will
  * @user: name of the kernel user, empty if a process owns it
- * @peer: whom it is connected to, if @connected
+ * @peer: the other end, if @connected
  * @cq_id: restrack id of its send CQ
  * @port: of the device
  * @state: enum ib_qp_state as last seen, IQ_UNKNOWN
@@ -122,7 +122,7 @@ struct iq_overflow {
 	struct kstall_who who;
 };
 
-/* Work requests with one id under way at a time on one queue pair that can be told apart. */
+/* Work requests with one id under way at a time on one queue pair that can be distinguished. */
 #define IQ_SAME_ID	4
 
 /**
@@ -218,11 +218,11 @@ struct iq_destroy_call {
 	u64 begin_ns;
 };
 
-/* In cq_err_event_notifier() of mlx5_core: what the error is of, whether anybody was told */
+/* In cq_err_event_notifier() of mlx5_core: what the error is of, whether the kernel passed it on */
 struct iq_mlx5_error {
 	u32 cqn;
 	u8 syndrome;
-	bool told;
+	bool reported;
 };
 
 /* rxe_cq_post(), cq_err_event_notifier() of mlx5_core */
@@ -273,7 +273,7 @@ static inline u64 iq_wr_key(const struct ib_qp *qp, u64 wr_id)
 }
 
 /**
- * iq_owner() - to whom does it belong?
+ * iq_owner() - the program or module that it belongs to
  * @who: its process, zero if it is the kernel's
  * @res: of the CQ or queue pair
  *
@@ -342,7 +342,7 @@ void iq_destroyed_qp_return(void *data, struct pt_regs *regs);
 bool iq_uverbs_qp_event_enter(void *data, struct pt_regs *regs);
 bool iq_core_qp_event_enter(void *data, struct pt_regs *regs);
 void iq_qp_fill(struct iq_qp *rec, const struct ib_qp *qp);
-bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool told);
+bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool known);
 void iq_qp_error(struct ib_qp *qp, const struct iq_qp *rec, int source, int cause);
 void iq_peer_fill(struct iq_qp *rec, const union ib_gid *lgid, const struct ib_qp_attr *attr);
 struct iq_qp *iq_qp_record(const struct ib_qp *qp, struct kstall_slot *slot);

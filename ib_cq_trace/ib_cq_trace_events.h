@@ -320,7 +320,7 @@ struct kstall_ib_port {
  * @depth: entries it has, as the provider rounded them; 0 with an empty dev
  * @used: of them in use: depth if the provider says it is full, else -1
  * @attached: work queues that use it (a queue pair with both on it counts 2); which,
- *	rdma resource show qp tells
+ *	rdma resource show qp says
  * @syndrome: the device's (mlx5): overrun, access_violation; - (none)
  * @count: completions lost, or reports
  * @first_ts_mono_ns: the first of them
@@ -466,7 +466,7 @@ KSTALL_TRACE_EVENT(ib_wc_error,
  * ib_wr_latency - a signaled work request is complete
  *
  * From the call of ib_post_send() to the moment its completion is polled, so it includes the
- * CQ's moderation and the delay of its processing: ib_cq_process tells them apart. Unsignaled
+ * CQ's moderation and the delay of its processing: ib_cq_process has these two. Unsignaled
  * requests have no completion and no event.
  *
  * @dev: RDMA device
@@ -678,8 +678,8 @@ KSTALL_TRACE_EVENT(ib_qp_event,
  * asked. For a vendor's kernel that has it in another way there is qp_sweep_force=1. What a sweep
  * finds has failed up to 2 s before, and 1 s more for each 100 queue pairs of the device. Of more
  * than qp_sweep_max the next sweep, when errors are counted again, goes on where this one ended;
- * the status file says how long it took to ask all (round_ns). Those beyond max_qps are told
- * without their peer, and again if a sweep finds what source=modify or event has told. The sweep's
+ * the status file says how long it took to ask all (round_ns). Those beyond max_qps have an
+ * event without their peer, and another one if a sweep finds what source=modify or event has shown. The sweep's
  * counters of mlx5 are not tested on hardware.
  */
 KSTALL_TRACE_EVENT(ib_qp_error,
@@ -737,7 +737,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * Overhead: a function entry per completion event, an entry and return per read().
  * Reach: programs that use completion channels. Those that poll (NCCL, most MPIs) have none.
  * What is read by somebody who waited for it when the event was enabled is not seen; until a
- * reader of this channel waits again, each event after it tells the time of the one before.
+ * reader of this channel waits again, each event after it has the time of the one before.
  * The identity is the reader's.
  */
 KSTALL_TRACE_EVENT(ib_comp_channel,

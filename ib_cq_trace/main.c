@@ -3,7 +3,7 @@
  * ib_cq_trace - between an RDMA device's completion and the code that waits for it
  *
  * Completion queues that overflow, fail or are processed late; work requests that fail or take
- * long; queue pairs that enter the state ERR, with their owner and whom they were connected to;
+ * long; queue pairs that enter the state ERR, with their owner and their peer;
  * registrations, page faults of memory that is not pinned, ports.
  *
  * Kernel users (NVMe-oF, NFS, IPoIB, ...) are seen completely. User verbs on most devices (NCCL on

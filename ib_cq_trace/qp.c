@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * qp.c - queue pairs: whom they are connected to, whose they are, and how they fail
+ * qp.c - queue pairs: their peers and owners, and how they fail
  *
  * struct ib_qp does not keep the other end, so it is taken down where the connection is made: in
  * the change to the state RTR, which every queue pair passes, whoever owns it.
@@ -53,7 +53,7 @@ struct iq_qp *iq_qp_record(const struct ib_qp *qp, struct kstall_slot *slot)
 	return rec;
 }
 
-/* For who has no record of it: what the queue pair itself tells. */
+/* Without a record: what is in the queue pair itself. */
 static void iq_qp_bare(struct iq_qp *copy, const struct ib_qp *qp)
 {
 	memset(copy, 0, sizeof(*copy));
@@ -79,23 +79,23 @@ static void iq_qp_copy(struct iq_qp *copy, const struct ib_qp *qp)
  * iq_qp_to_error() - its state is ERR now
  * @qp: queue pair
  * @copy: gets its record, with the state before
- * @told: what is known of that if there is no record, or none was until now
+ * @known: what is known of that if there is no record, or none was until now
  *
  * Return: false if that was known.
  */
-bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool told)
+bool iq_qp_to_error(struct ib_qp *qp, struct iq_qp *copy, bool known)
 {
 	struct kstall_slot slot;
 	struct iq_qp *rec = iq_qp_record(qp, &slot);
 
 	if (!rec) {
 		iq_qp_bare(copy, qp);
-		return !told;
+		return !known;
 	}
 	*copy = *rec;
 	rec->state = IB_QPS_ERR;
 	kstall_inflight_unlock(&slot);
-	return copy->state == IQ_UNKNOWN ? !told : copy->state != IB_QPS_ERR;
+	return copy->state == IQ_UNKNOWN ? !known : copy->state != IB_QPS_ERR;
 }
 
 void iq_qp_error(struct ib_qp *qp, const struct iq_qp *rec, int source, int cause)

@@ -3,11 +3,11 @@
  * sweep.c - queue pairs that failed and nobody said so
  *
  * A queue pair of a process whose retries run out enters the state ERR in the device; the kernel
- * is not told. But the port's counters of errors grow. So while ib_qp_error is enabled they are
+ * has no event. But the port's counters of errors grow. So while ib_qp_error is enabled they are
  * looked at once a second, and when they have grown the device's queue pairs are asked for their
  * states: twice, as a device may count before a queue pair is in ERR (soft-RoCE does: rxe_comp.c).
- * The first sweep begins with the first look: it finds those that have failed before, and to whom
- * the others are connected.
+ * The first sweep begins with the first look: it finds those that have failed before, and the
+ * peers of the others.
  *
  * Asking is a command to the device's firmware: at most IQ_BATCH every tenth of a second, those
  * last seen in RTS first. A sweep that qp_sweep_max ends is continued by the next one.
@@ -102,7 +102,7 @@ static bool iq_counted_apart(struct ib_device *ibdev, u32 port)
 	return READ_ONCE(ibdev->port_data[port].port_counter.mode.mode) != RDMA_COUNTER_MODE_NONE;
 }
 
-/* Return: they have grown since the last look or cannot tell, or this is the first. */
+/* Return: they have grown since the last look or cannot be read, or this is the first. */
 static bool iq_errors_grew(struct iq_sweep *sweep)
 {
 	struct ib_device *ibdev = sweep->ibdev;
@@ -156,7 +156,7 @@ static unsigned long iq_this_sweep(const struct iq_sweep *sweep)
 	return sweep->sweeps & FIELD_MAX(IQ_SEEN_SWEEP);
 }
 
-/* If there is no memory for it, a queue pair without a record is told again. */
+/* If there is no memory for it, a queue pair without a record has its event again. */
 static void iq_note(struct iq_sweep *sweep, const struct ib_qp *qp, u8 state)
 {
 	unsigned long seen = FIELD_PREP(IQ_SEEN_STATE, state) |
@@ -230,7 +230,7 @@ static bool iq_can_ask(const struct ib_qp *qp)
 /* @qp cannot go, nor what its driver has of it: its restrack entry is held, see above. */
 static void iq_ask(struct iq_sweep *sweep, struct ib_qp *qp)
 {
-	bool news, told = iq_was_in_error(sweep, qp);
+	bool news, known = iq_was_in_error(sweep, qp);
 	/* Providers fill what they know. */
 	struct ib_qp_init_attr init = {};
 	struct ib_qp_attr attr = {};
@@ -245,7 +245,7 @@ static void iq_ask(struct iq_sweep *sweep, struct ib_qp *qp)
 	if (attr.qp_state != IB_QPS_ERR || !trace_ib_qp_error_enabled())
 		return;
 	rcu_read_lock();	/* as above */
-	news = iq_qp_to_error(qp, &rec, told);
+	news = iq_qp_to_error(qp, &rec, known);
 	rcu_read_unlock();
 	if (news)
 		iq_qp_error(qp, &rec, IQ_BY_SWEEP, -1);

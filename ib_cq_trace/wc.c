@@ -252,7 +252,7 @@ static void iq_posted(const struct ib_qp *qp, const struct ib_send_wr *wr, u64 n
 
 /*
  * Takes the oldest request with this id, or the newest. Return: it was followed; then @wr is it,
- * and @post tells the queue pair.
+ * and @post has the queue pair.
  */
 static bool iq_unpost(const struct ib_qp *qp, u64 wr_id, bool newest, struct iq_post *post,
 		      struct iq_wr *wr)
@@ -285,8 +285,8 @@ static bool iq_unpost(const struct ib_qp *qp, u64 wr_id, bool newest, struct iq_
 }
 
 /*
- * For whom a kernel user posts: the process whose system call this is. A kernel thread does not
- * know it any more.
+ * The process that a kernel user posts for: it is in a system call. A kernel thread does not know
+ * it any more.
  */
 static struct task_struct *iq_poster(void)
 {
@@ -422,8 +422,8 @@ static void iq_all_polled(struct ib_cq *cq, const struct ib_wc *wc, int n)
 }
 
 /*
- * What the core has polled into the CQ's own array, a tracepoint tells: cheaper than a pair of
- * probes and, unlike these, not missed in an interrupt of another one. It does not tell the array.
+ * What the core has polled into the CQ's own array, a tracepoint has: cheaper than a pair of
+ * probes and, unlike these, not missed in an interrupt of another one. It does not have the array.
  * The core polls into another, on the stack, in two cases: CQs that are polled directly, which do
  * not count here, and an SRQ being drained. iq_poll_return() has seen these and leaves word.
  */
@@ -501,7 +501,7 @@ bool iq_rxe_post_enter(void *data, struct pt_regs *regs)
 	return false;
 }
 
-/* There was no room in a kernel user's CQ; of a program's ib_uverbs is told. */
+/* There was no room in a kernel user's CQ; of a program's ib_uverbs gets the event. */
 void iq_rxe_post_return(void *data, struct pt_regs *regs)
 {
 	const struct iq_cqe_call *call = data;

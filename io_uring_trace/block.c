@@ -50,7 +50,7 @@ void uring_block_init(void)
 		uring_endio[i].addr = kstall_symbol(uring_endio[i].name);
 }
 
-/* Status file: which completion functions attribution=exact can be told from. */
+/* Status file: which completion functions attribution=exact is known from. */
 void uring_block_show(struct seq_file *m)
 {
 	unsigned int i;

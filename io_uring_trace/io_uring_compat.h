@@ -121,7 +121,7 @@ static inline struct task_struct *uring_req_task(const struct io_kiocb *req)
 }
 
 /*
- * For whom a kernel thread writes: writeback, and threads that lend themselves to a cgroup (loop),
+ * The cgroup that a kernel thread writes for: writeback, and threads that lend themselves (loop),
  * leave it in the bio (wbc_init_bio(), kthread_associate_blkcg()). 0: not said.
  */
 static inline u64 uring_bio_cgroup(struct bio *bio)

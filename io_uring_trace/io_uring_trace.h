@@ -119,7 +119,7 @@ struct wb_wait_call {
  * @cq_entries: size of the completion ring
  * @cpu_node: NUMA node of the first overflow
  * @sqpoll: the ring has an SQPOLL thread
- * @told: a waiter got -EBADR
+ * @reported: a waiter got -EBADR
  */
 struct uring_cq_episode {
 	u64 first_ns;
@@ -130,7 +130,7 @@ struct uring_cq_episode {
 	u32 cq_entries;
 	s16 cpu_node;
 	bool sqpoll;
-	bool told;
+	bool reported;
 };
 
 /* A folded io_uring_sq_full; key: the ring's io_ring_ctx. */

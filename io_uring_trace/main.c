@@ -145,7 +145,7 @@ static const struct kstall_event_def events[] = {
 		     .rare = true),
 	KSTALL_EVENT(io_uring_sq_full, BIT_ULL(H_SUBMIT_SQES) | BIT_ULL(H_RING_KILL),
 		     .tables = BIT(T_SQ_FULL), .fold = &uring_sq_full_fold),
-	/* On 6.1 io_cqring_wait() is inlined: no phase told there. */
+	/* On 6.1 io_cqring_wait() is inlined: no phase=reported there. */
 	KSTALL_EVENT(io_uring_cq_overflow,
 		     BIT_ULL(H_CQE_OVERFLOW) | BIT_ULL(H_CQ_FLUSH) | BIT_ULL(H_RING_KILL),
 		     .optional = BIT_ULL(H_CQ_WAIT), .tables = BIT(T_RINGS), .rare = true),

@@ -187,7 +187,7 @@ static void uring_cq_emit(const void *ctx, const struct uring_cq_episode *ep, in
 		.cq_entries = ep->cq_entries,
 		.dropped = ep->dropped,
 		.sqpoll = ep->sqpoll,
-		.seen_by_waiter = ep->told,
+		.seen_by_waiter = ep->reported,
 	};
 
 	trace_io_uring_cq_overflow(duration_ns, uring_ring_id(ctx), overflowed, phase, &cq);
@@ -298,11 +298,11 @@ void uring_cq_wait_return(void *data, struct pt_regs *regs)
 		return;
 	kstall_who_read(&ep.who, uring_owner(current));
 	if (kstall_inflight_find(&uring_rings, (unsigned long)call->ctx, &slot)) {
-		((struct uring_cq_episode *)slot.rec)->told = true;
+		((struct uring_cq_episode *)slot.rec)->reported = true;
 		memcpy(&ep, slot.rec, sizeof(ep));
 		kstall_inflight_unlock(&slot);
 	}
-	ep.told = true;
+	ep.reported = true;
 	uring_cq_emit(call->ctx, &ep, URING_CQ_REPORTED, 0, 0);
 }
 
@@ -622,7 +622,7 @@ KSTALL_CHECK_PROBE(io_uring_complete, uring_on_complete);
 
 /*
  * Completions on the overflow list: io_uring_complete does not fire for them. On 6.1 among those
- * that want none (see uring_overflow_first()): of these nothing is told, as elsewhere.
+ * that want none (see uring_overflow_first()): these have no event, as elsewhere.
  */
 bool uring_req_overflow(void *data, struct pt_regs *regs)
 {

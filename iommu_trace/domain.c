@@ -18,8 +18,8 @@ static bool it_attached = true;
  * A domain of a device, and its operations. The domain is not ours to hold and may be freed at
  * any moment: nothing is read from it that may fault, and what is read is only kept or compared.
  *
- * Context: the device is locked and has a driver, for whom alone iommu_get_domain_for_dev() is: the
- * IOMMU group of a device that goes is freed without a word (iommu_release_device()).
+ * Context: the device is locked and has a driver. iommu_get_domain_for_dev() is for drivers only:
+ * the IOMMU group of a device that goes is freed without a word (iommu_release_device()).
  */
 static struct iommu_domain *it_domain_of(struct device *dev, struct iommu_domain_ops *ops)
 {

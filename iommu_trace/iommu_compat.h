@@ -40,7 +40,7 @@ static inline bool it_dma_iommu(struct device *dev)
 #endif
 }
 
-/* Does somebody else map for it, Xen for instance? Before 6.12 that cannot be told apart. */
+/* Does somebody else map for it, Xen for instance? Before 6.12 nothing says so. */
 static inline bool it_dma_other(struct device *dev)
 {
 #if defined(HAVE_DEV_DMA_IOMMU_FLAG) || defined(HAVE_DEV_DMA_IOMMU_BIT)

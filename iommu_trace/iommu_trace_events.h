@@ -259,7 +259,7 @@ struct kstall_iommu_fault {
 #include <linux/tracepoint.h>
 
 /**
- * iommu_iotlb_sync - the IOMMU was told to forget translations, and the CPU waited until it had
+ * iommu_iotlb_sync - a CPU had the IOMMU forget translations, and waited until it had
  *
  * One event a flush: of a range, or of all of a domain. In an interrupt, where most drivers
  * unmap, pid, tgid and cgroup_id are 0 and comm is empty.
@@ -284,13 +284,13 @@ struct kstall_iommu_fault {
  * Overhead: entry and return of each flush, and a look-up.
  * Reach: 6.1 and later, every IOMMU driver: the functions are found through the domains'
  * operations. Silent with iommu=pt, where nothing is translated. Told are the flushes that
- * unmapping waits for, those of devices' own TLBs (ATS) included. Not told: iotlb_sync_map(), by
+ * unmapping waits for, those of devices' own TLBs (ATS) included. Not seen: iotlb_sync_map(), by
  * which Intel's driver flushes each mapping where the IOMMU caches what is not present (caching
  * mode, in most virtual machines); dma_map_done has that time in map_ns, since 6.16 in sync_ns.
  * Nor flushes for a process's memory that a device shares (SVA): an mmu_notifier makes them.
- * iommu_inv_wait tells all waits for an IOMMU's queue. The device is known from a look
+ * iommu_inv_wait has all waits for an IOMMU's queue. The device is known from a look
  * at all PCI devices with a driver when the event is enabled, when a device gets a driver, and
- * after each attach. On 6.12 virtio-iommu does not tell the range: start is above end, pages is 0.
+ * after each attach. On 6.12 virtio-iommu does not give the range: start is above end, pages is 0.
  * pgsize is the size of the first unmapped range with Intel's and AMD's drivers before 7.0, since
  * then it is bits of page table levels.
  */
@@ -515,7 +515,7 @@ KSTALL_TRACE_EVENT(dma_bounce,
 );
 
 /**
- * iommu_inv_wait - a CPU told an IOMMU to forget something, and waited until it had
+ * iommu_inv_wait - a CPU had an IOMMU forget something, and waited until it had
  *
  * What iommu_iotlb_sync spends its time with, and what else goes through the same queue:
  * interrupt remapping, context and PASID entries, TLBs in devices. One event a wait, in interrupts
@@ -591,7 +591,7 @@ KSTALL_TRACE_EVENT(iommu_inv_wait,
  * Overhead: entry and return of each allocation, of the tries inside and of each search, and a
  * table record.
  * Reach: 6.1 and later; translated devices. Sizes above 128 KiB always go to the tree. Not
- * there: the wait for the lock as a time of its own. The kernel tells of it
+ * there: the wait for the lock as a time of its own. The kernel reports it
  * (lock:contention_begin), but of all locks alike, and to look at each of them would slow down
  * every contended one on the machine.
  */
@@ -631,7 +631,7 @@ KSTALL_TRACE_EVENT(iommu_iova_alloc,
  * iommu_fault - an IOMMU refused a device's access to memory
  *
  * The first of a device at once; what follows within 100 ms is summed up in an event with
- * count > 1, which tells of the last. No task has caused it: pid, tgid and cgroup_id are 0, comm
+ * count > 1, which has the last. No task has caused it: pid, tgid and cgroup_id are 0, comm
  * is empty.
  *
  * @dev: BDF of the device that wanted it, empty if the driver does not say

@@ -7,7 +7,7 @@
  * return. They may lose one, if a return is missed, or if a hook is disarmed while a task is in
  * its function: so a frame counts only while its function can still be there. The stack grows
  * down: whoever is called from it has a lower stack pointer; a frame at or below that of the
- * caller has returned. What disarming leaves behind is told by its epoch.
+ * caller has returned. What disarming leaves behind is known by its epoch.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

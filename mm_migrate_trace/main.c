@@ -144,7 +144,7 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 #define DEVICE_HOOKS	(VMA_HOOKS | BIT_ULL(H_HMM) | FAULT_HOOK)
 #define PIN_HOOKS	GENMASK_ULL(H_PIN_UNLOCKED, H_PIN)
 
-/* RT kernels have no huge pages: there only the allocations in the kernel are told. */
+/* RT kernels have no huge pages: there only the allocations in the kernel have events. */
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 #define THP_HOOKS	BIT_ULL(H_THP)
 #else
@@ -201,7 +201,7 @@ static const struct kstall_event_def events[] = {
 	SHOOTDOWN,
 };
 
-/* kstall.update(); also where frames of disarmed hooks are told from those of armed ones. */
+/* kstall.update(); also where frames of disarmed hooks are separated from those of armed ones. */
 static bool mm_update(u64 wanted)
 {
 	static u64 before;	/* protected by kstall.lock */

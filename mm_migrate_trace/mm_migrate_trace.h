@@ -88,7 +88,7 @@ struct mm_window {
 
 /**
  * struct mm_task - a task inside of what is followed; key: its task_struct
- * @pid: its, to tell a task from a later one in the same memory
+ * @pid: its, as a later task may be in the same memory
  * @epoch: mm_epoch when its frames were pushed
  * @nr: frames
  * @window: the wait for notifiers it is in

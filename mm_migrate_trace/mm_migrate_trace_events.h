@@ -274,14 +274,14 @@ struct kstall_mm_flush {
  *
  * Before the kernel changes what a range of addresses maps, it calls the mmu_notifiers of drivers
  * that use these addresses (GPUs, RDMA with on-demand paging, KVM), and they make their hardware
- * stop. Whoever wants the change sleeps until all have answered. Not told: waits without any
+ * stop. Whoever wants the change sleeps until all have answered. Not seen: waits without any
  * callback, when no driver covers the range.
  *
  * @owner_pid: process whose memory it is, 0 if the kernel does not know
  * @owner_comm: its name
  * @start: first address of the range
  * @end: address behind it
- * @event: what the kernel tells drivers: unmap, clear (pages move), protection_vma,
+ * @event: as drivers get it: unmap, clear (pages move), protection_vma,
  *	protection_page, soft_dirty, release (the address space ends), migrate (to or from a
  *	device), exclusive
  * @blockable: callbacks may sleep
@@ -380,7 +380,7 @@ KSTALL_TRACE_EVENT(mm_migrate_mmu_notifier_wait,
  *	pass of the latter (7.1 and later), whose range is not known
  * @start: first address of the range
  * @end: address behind it
- * @event: what the kernel tells drivers: unmap, clear, protection_vma, protection_page,
+ * @event: as drivers get it: unmap, clear, protection_vma, protection_page,
  *	soft_dirty, release, migrate, exclusive, as in mm_migrate_mmu_notifier_wait; - in a second
  *	pass
  * @blockable: it may sleep
@@ -615,7 +615,7 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the
  * stack an allocation that fails, whose caller is named once a second and CPU. Nothing one that
  * succeeds.
- * Reach: 6.1 and later. Allocations of one page that fail are not told, nor those that do not try
+ * Reach: 6.1 and later. Allocations of one page that fail are not seen, nor those that do not try
  * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to
  * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc. RT kernels have no huge
  * pages, so no such faults.

@@ -2,7 +2,7 @@
 /*
  * fn.h - arguments of a hooked function by name
  *
- * A probe finds its function's arguments in registers, and the compiler cannot tell whether it
+ * A probe finds its function's arguments in registers, and the compiler does not know whether it
  * takes the right one. So a hooked function is declared, with types and names in pairs, as
  * SYSCALL_DEFINE() has them. That gives each argument its position and type, and is checked
  * against the kernel's own declaration where a header has one.

@@ -43,7 +43,7 @@ struct kstall_own_slot {
 	u8 rec[];
 };
 
-/* Tasks are aligned: the lowest bits tell them from the interrupts on top of them. */
+/* Tasks are aligned: the lowest bits are of the interrupts on top of them. */
 static inline u64 kstall_own_key(void)
 {
 	return (unsigned long)current | kstall_level();

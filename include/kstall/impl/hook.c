@@ -485,7 +485,7 @@ static bool kstall_hook_settle(struct kstall_hook *hook, const char *module)
 }
 
 /**
- * kstall_hook_place() - tell a KSTALL_PLACED() hook where its function is
+ * kstall_hook_place() - say where the function of a KSTALL_PLACED() hook is
  * @hook: the hook
  * @addr: what a pointer to the function holds, 0: there is none now
  *

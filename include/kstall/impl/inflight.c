@@ -184,7 +184,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 }
 
 /**
- * kstall_inflight_peek() - the record of @key, for whom alone it is
+ * kstall_inflight_peek() - the record of @key, for its only user
  * @t: table
  * @key: its key, which nobody else inserts, finds or takes meanwhile, as it is the caller's own
  *

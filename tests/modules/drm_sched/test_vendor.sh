@@ -21,6 +21,7 @@ t_eq "no hook stands in it" "$(grep -c 'gpu_sched' /sys/kernel/debug/kprobes/lis
 t_eq "the status file says that nobody's jobs can be seen" "$(grep '^reach' $status)" "reach no driver uses gpu_sched (absent: vendor gpu_sched)"
 t_eq "the log says why" "$(dmesg | grep -c 'drm_sched_trace: absent: vendor gpu_sched')" 1
 echo 0 >"$events/drm_sched_job_complete/enable"
-t_fails "it cannot be enabled any more" eval 'echo 1 >"$events/drm_sched_job_complete/enable"'
-t_ok "what needs nothing of it works" eval 'echo 1 >"$events/dma_fence_wait/enable"'
+enable() { echo 1 >"$events/$1/enable"; }
+t_fails "it cannot be enabled any more" enable drm_sched_job_complete
+t_ok "what needs nothing of it works" enable dma_fence_wait
 echo 0 >"$events/dma_fence_wait/enable"

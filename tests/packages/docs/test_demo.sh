@@ -39,5 +39,6 @@ t_ok "the demos expect maps at all" test "$(cat "${demos[@]}" >"$work/all"; quot
 t_eq "make tour has each stop" "$(sed -n 's/^tour="\(.*\)"$/\1/p' tests/vm/demo | xargs -n1 | sort)" \
 	"$(find . -path ./tests -prune -o -name demo.sh -printf '%P\n' | sed 's,/demo\.sh$,,' | sort)"
 # In a new checkout nothing is built yet.
+# shellcheck disable=SC2016 # a dollar of the demo's
 only=$(sed -n 's/.*KSTALL_ONLY=${small:+\([^}]*\)}.*/\1/p' tests/vm/demo)
 t_eq "make demo builds the program" "$(grep -ow program <<<"$only") $(make -n -o build_modules -C tests build ONLY=program 2>&1 | grep -c -- '-C \.\./kstall$')" "program 1"
