@@ -40,7 +40,7 @@ struct ks_issued {
 	bool flush;		/* it has no sectors */
 };
 
-#define ISSUED 16384		/* a request whose place another one takes is not told of */
+#define ISSUED 16384		/* a request whose place another one takes has no part */
 
 KS_SAME_FIELD(block_rq_issue, block_rq_complete, dev);
 KS_SAME_FIELD(block_rq_issue, block_rq_complete, sector);
@@ -76,7 +76,7 @@ void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev)
 	*place(e, &r) = r;
 }
 
-/* Perhaps the first part of it: then the rest is not told of. */
+/* Perhaps the first part of it: then the rest has no part. */
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_issued r = request_of(ev), *i = place(e, &r);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * System calls by what they do: an ioctl on an accelerator's file, by its number, and if the number alone does not say whose it
- * is, by the file. Files are those that the recorder has told of, and those whose first call can be nobody else's.
+ * is, by the file. Files are those that the recorder has noted, and those whose first call can be nobody else's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ void ks_call_forget(struct ks_engine *e, s32 tgid)
 	closed(e, tgid, 0, UINT64_MAX);
 }
 
-/* 0: not a file whose calls are told apart. */
+/* 0: not a file whose calls have names. */
 u8 ks_call_layer(const char *path)
 {
 	if (!strncmp(path, "/dev/nvidia-uvm", 15))

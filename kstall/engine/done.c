@@ -87,7 +87,7 @@ static bool in_io_uring(const struct ks_thread *t)
 
 /*
  * Can the thread's sleep have been for this? 0 no, 2 yes. 1: it was another's request; alone that
- * explains nothing, it only splits a wait for writeback that the thread itself has told of.
+ * explains nothing, it only splits a wait for writeback that the thread itself has an event of.
  */
 static int fits(const struct ks_done *d, const struct ks_event *ev, const struct ks_thread *t)
 {
@@ -229,8 +229,8 @@ static void phase(struct ks_done *d, const char *name, u64 begin, u64 ns)
 }
 
 /* For a picture: what the disk or the ring did, with an arrow from whoever waited for it. */
-static void tell(struct ks_engine *e, const struct ks_event *ev, const char *track,
-		 const char *name, u64 begin, struct ks_done *d)
+static void add_slice(struct ks_engine *e, const struct ks_event *ev, const char *track,
+		      const char *name, u64 begin, struct ks_done *d)
 {
 	d->flow = ++e->flows;
 	if (e->elsewhere)
@@ -256,7 +256,7 @@ void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
 	phase(&d, "device", issue, ev->ts - issue);
 	phase(&d, "sched", insert, issue - insert);
 	phase(&d, "tag", insert - tag, tag);
-	tell(e, ev, disk, "request", issue, &d);
+	add_slice(e, ev, disk, "request", issue, &d);
 	ks_done_note(e, ev, &d);
 }
 
@@ -265,7 +265,7 @@ void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_d
 		     const char *comm)
 {
 	phase(d, "device", begin, ev->ts - begin);
-	tell(e, ev, disk, "request", begin, d);
+	add_slice(e, ev, disk, "request", begin, d);
 	note(e, ev, d, comm);
 }
 
@@ -314,8 +314,8 @@ void ks_on_req_done(struct ks_engine *e, const struct ks_event *ev)
 		phase(&d, "worker", issue, worker);
 		phase(&d, "exec", exec, KS_NUM(ev, io_uring_req_done, exec_ns));
 	}
-	tell(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[KS_EV_COMM], d.tgid),
-	     ks_culprit_text(op, &d.culprit), submit, &d);
+	add_slice(e, ev, ks_fmt(ring, sizeof(ring), "io_uring of %s/%d", ev->str[KS_EV_COMM], d.tgid),
+		  ks_culprit_text(op, &d.culprit), submit, &d);
 	ks_done_note(e, ev, &d);
 	if (t && t->in_job && (t->tid == d.pid || t->tgid == d.tgid)) {
 		ks_thread_enter(e, t, ev->ts, t->state);
@@ -343,6 +343,6 @@ void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
 		.v = { qp, ks_intern(dev), ks_intern(KS_STR(ev, ib_wr_latency, user)) },
 	};
 	phase(&d, "request", begin, ev->ts - begin);
-	tell(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)KS_NUM(ev, ib_wr_latency, opcode)), begin, &d);
+	add_slice(e, ev, track, ks_fmt(name, sizeof(name), "opcode %u", (u32)KS_NUM(ev, ib_wr_latency, opcode)), begin, &d);
 	ks_done_note(e, ev, &d);
 }

@@ -27,8 +27,8 @@ struct ks_phase {
 
 struct ks_done {
 	u64 ts;
-	s32 pid, tgid;		/* for whom */
-	bool others;		/* another's request: it only splits what the thread itself has told of */
+	s32 pid, tgid;		/* of the thread that it is for */
+	bool others;		/* another's request: it only splits what the thread itself has an event of */
 	u8 layer;
 	u8 nr;
 	struct ks_culprit culprit;
@@ -52,7 +52,7 @@ struct ks_gpu_call {
 	u64 lost;		/* events, when it called */
 };
 
-/* A file of a process whose calls are told apart. */
+/* A file of a process whose calls have names. */
 struct ks_open {
 	struct ks_open *next;	/* in the bucket of its process */
 	s32 tgid;
@@ -129,7 +129,7 @@ struct ks_thread {
 	bool user;		/* it has made a system call */
 	bool gone;		/* it has been switched away for the last time */
 	bool guessed;		/* the recorder found it runnable: on a CPU, or waiting for one */
-	bool recorded;		/* the recorder has told of it, or of its parent */
+	bool recorded;		/* the recorder has noted it, or its parent */
 	bool named;		/* ... before the first event, and has not said yet what it does */
 	u64 born;		/* 0: before the recording */
 	u64 ready;		/* all of the thread's time before this has been added up */
@@ -169,7 +169,7 @@ struct ks_thread {
 	u64 track;		/* for who draws it; 0: none */
 	u32 track_name;
 	u64 last_call;		/* of the function that makes steps */
-	/* requests of a kernel thread, for whom it wakes up */
+	/* requests of a kernel thread, for the threads that it wakes up */
 	struct ks_done *recent;
 	u32 recent_nr;
 };
@@ -436,7 +436,7 @@ void ks_disk_note(struct ks_engine *e, const char *text);
 const struct ks_fault *ks_faults_next(const struct ks_engine *e, const struct ks_fault *after, u64 begin, u64 end);
 char *ks_fault_text(char *buf, const struct ks_fault *f);	/* KS_TEXT bytes */
 
-/* done.c: what was done elsewhere, and whom that has woken up */
+/* done.c: what was done elsewhere, and the threads that it has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d);
 void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 begin,

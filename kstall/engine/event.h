@@ -31,7 +31,7 @@ enum ks_span {
 /* Whose events of a kind are of use: what everybody writes of them costs everybody. */
 enum ks_whose {
 	KS_JOBS,	/* that the job's own threads have written */
-	KS_EVERYBODYS,	/* it tells of the job, whoever's thread or interrupt has written it */
+	KS_EVERYBODYS,	/* it is of the job, whoever's thread or interrupt has written it */
 };
 
 /* The kinds of events that are read: rows of events.def. */

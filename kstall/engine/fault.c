@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Errors of a GPU or its switch, told beside the step in which they came: they take no time of any thread. */
+/* Errors of a GPU or its switch, shown beside the step in which they came: they take no time of any thread. */
 #include <string.h>
 
 #include "base/xid.h"

@@ -276,7 +276,7 @@ void ks_on_gpu_end(struct ks_engine *e, const struct ks_event *ev)
 
 /*
  * Where returns cannot be seen. It may have returned at any time, so it names nothing; but that it was called is
- * told beside what follows, up to the end of the next system call.
+ * shown beside what follows, up to the end of the next system call.
  */
 void ks_on_gpu_only(struct ks_engine *e, const struct ks_event *ev)
 {

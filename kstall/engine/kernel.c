@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the kernel's own events tell of a thread, with or without kstall's modules: what it begins and ends itself (waits for
+ * What the kernel's own events say of a thread, with or without kstall's modules: what it begins and ends itself (waits for
  * locks, reclaim, compaction, migration), and the sleep that it announces.
  */
 #include <stdio.h>

@@ -171,7 +171,7 @@ static struct ks_culprit shared(const struct ks_culprit *c)
 	return s;
 }
 
-/* What is not told apart any more, when there are too many parts. Never the state and the layer. */
+/* What is merged when there are too many parts. Never the state and the layer. */
 static struct ks_part *find_coarse(struct ks_parts *p, struct ks_what *what)
 {
 	struct ks_part *part;

@@ -118,7 +118,7 @@ struct ks_part {
 };
 
 /*
- * What a step adds up. Bounded: from KS_MAX_PARTS on culprits are told by what they have in common,
+ * What a step adds up. Bounded: from KS_MAX_PARTS on culprits are named by what they have in common,
  * then no longer, then phases neither.
  */
 #define KS_MAX_PARTS 512

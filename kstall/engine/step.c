@@ -13,7 +13,7 @@
 #define MAX_EMPTY (1 << 20)	/* windows without an event, as a damaged time would make without end */
 #define MAX_OPEN 65536		/* steps that markers have begun: a job must not fill our memory */
 #define MAX_STEPS (1 << 21)	/* not given out */
-#define REBASE (KS_MAX_PARTS / 4 * 3)	/* before the sums get so many parts that they tell less apart */
+#define REBASE (KS_MAX_PARTS / 4 * 3)	/* before the sums get so many parts that some are merged */
 
 static bool has_windows(const struct ks_engine *e)
 {

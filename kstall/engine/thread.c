@@ -238,7 +238,7 @@ static void goes_on(struct ks_engine *e, struct ks_thread *t)
 		ks_steps_join(e, t);
 }
 
-/* A thread that was gone does something: the number is used again, and no event has told of it. */
+/* A thread that was gone does something: the number is used again, and no event said so. */
 static void revive(struct ks_engine *e, struct ks_thread *t, u64 ts)
 {
 	if (!t->gone)
@@ -492,9 +492,9 @@ void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev)
 void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_wakeup_new, pid));
-	bool told = t->born && t->born == t->since && t->state == KS_CPU_WAIT;
+	bool born = t->born && t->born == t->since && t->state == KS_CPU_WAIT;
 
-	if (!told && !e->has_tasks) {
+	if (!born && !e->has_tasks) {
 		begin_anew(e, t, ev->ts);
 		t->state = KS_CPU_WAIT;
 	}

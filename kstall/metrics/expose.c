@@ -113,7 +113,7 @@ static void reach(struct page *p, const struct ks_tally *t)
 	}
 }
 
-/* Of a module that has gone nothing is told. */
+/* A module that has gone has no line. */
 static const struct ks_group *nth(const struct ks_tally *t, size_t i)
 {
 	const struct ks_group *g = i < t->nr_groups ? &t->group[i] : &t->rest[i - t->nr_groups];

@@ -15,7 +15,7 @@ struct ks_metric_event {
 	const char *layer;
 	const char *ns;		/* field: how long; NULL: it is only counted */
 	const char *cause;	/* field, or NULL */
-	const char *count;	/* field: of how many it tells, or NULL: of one */
+	const char *count;	/* field: how many it stands for, or NULL: one */
 	bool dev;		/* it is about a device */
 	bool nested;		/* its time is within that of another event of the layer */
 	bool hold;		/* rare: by it the module is held, see source_hist.c */
@@ -125,7 +125,7 @@ struct ks_group {
 
 struct ks_event_tally {
 	bool now, histogram;
-	bool unread;		/* in this pass: what is told of it is not known */
+	bool unread;		/* in this pass: its state is not known */
 	size_t groups;
 	u64 bucket[KS_NR_BOUNDS + 1], ns;
 	const char *state;
@@ -144,7 +144,7 @@ struct ks_tally {
 	bool changed;		/* somebody got a series since that was saved */
 	u64 passes;
 	size_t unread;		/* files that could not be read in this pass */
-	char why[256], said[256];	/* the first of them; what has been told of that */
+	char why[256], said[256];	/* the first of them; the last message about it */
 };
 
 void ks_tally_pass(struct ks_tally *t, struct ks_metric_source *s);
@@ -179,7 +179,7 @@ struct ks_workloads {
 	struct ks_workload *job;
 	size_t nr, room;
 	bool known;		/* the source answered, and was understood */
-	char why[256], said[256];	/* it was not; what has been told of that */
+	char why[256], said[256];	/* it was not; the last message about it */
 };
 
 /* @source: slurm, kubernetes[:NAMESPACE,...], file:PATH or command:COMMAND; false: none of these. */
@@ -188,7 +188,7 @@ bool ks_workloads_is_dir(const char *source);	/* file: names a directory, which 
 void ks_workloads_read(struct ks_workloads *w, const char *source);
 void ks_workloads_free(struct ks_workloads *w);
 
-/* For a source: it has found @j, once or more often; or it cannot tell. */
+/* For a source: it has found @j, once or more often; or it cannot say. */
 void ks_workloads_add(struct ks_workloads *w, struct ks_workload *j);
 void ks_workloads_fail(struct ks_workloads *w, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

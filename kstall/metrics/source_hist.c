@@ -37,7 +37,7 @@ struct machine {
 	bool xid_on;		/* the driver's events come */
 	int xid_error;		/* why neither they nor the log can be read */
 	struct ks_xid_log *xids;
-	bool told;		/* what was in the log when we began has been read */
+	bool ready;		/* what was in the log when we began has been read */
 	struct tracefs_instance *xid_instance;
 	int xid_pipe;		/* its events, or -1 */
 };
@@ -360,10 +360,10 @@ static void read_log(struct machine *m, bool count)
 
 	while (m->log >= 0 && ((n = read(m->log, record, sizeof(record) - 1)) > 0 || (n < 0 && errno == EPIPE))) {
 		record[n > 0 ? n : 0] = '\0';
-		if ((count ? ks_xid_log_line(m->xids, record, &x) : ks_xid_parse(&x, record)) && m->told)
+		if ((count ? ks_xid_log_line(m->xids, record, &x) : ks_xid_parse(&x, record)) && m->ready)
 			tell_xid(&x);
 	}
-	m->told |= m->log >= 0;
+	m->ready |= m->log >= 0;
 }
 
 static void read_xids(struct machine *m)

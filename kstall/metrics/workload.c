@@ -175,7 +175,7 @@ char *ks_host_path(char *buf, size_t size, const char *path)
 
 static int is_dir(const struct dirent *de)
 {
-	/* Not each file system tells what an entry is. */
+	/* Not each file system says what an entry is. */
 	return (de->d_type == DT_DIR || de->d_type == DT_UNKNOWN) && de->d_name[0] != '.';
 }
 
@@ -350,7 +350,7 @@ bool ks_workloads_is_dir(const char *source)
 }
 
 /* Once, and again when there is another reason. */
-static void tell(struct ks_workloads *w, const char *source)
+static void say(struct ks_workloads *w, const char *source)
 {
 	if (!strcmp(w->why, w->said))
 		return;
@@ -377,7 +377,7 @@ void ks_workloads_read(struct ks_workloads *w, const char *source)
 	else if ((arg = after(source, "command", NULL)))
 		from_command(w, arg);
 	rank(w);
-	tell(w, source);
+	say(w, source);
 }
 
 void ks_workloads_free(struct ks_workloads *w)

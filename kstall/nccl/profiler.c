@@ -152,7 +152,7 @@ static struct coll *coll_of(struct communicator *comm, const void *handle)
 
 /* ---- lines ---- */
 
-static void tell(nccl_log_t log, int level, const char *text)
+static void say(nccl_log_t log, int level, const char *text)
 {
 	if (log)
 		log(level, NCCL_INIT, __FILE__, __LINE__, "kstall: %s", text);
@@ -177,7 +177,7 @@ static void mark(struct communicator *comm, const char *fmt, ...)
 		return;
 	snprintf(text, sizeof(text), "a line was not written: %s; collectives will be missing",
 		 n < 0 ? strerror(errno) : "no room");
-	tell(comm->log, NCCL_LOG_WARN, text);
+	say(comm->log, NCCL_LOG_WARN, text);
 }
 
 static void release(struct communicator *comm, struct coll *coll)
@@ -198,7 +198,7 @@ static void lose(struct communicator *comm, struct coll *coll)
 		return;
 	snprintf(text, sizeof(text), "NCCL has not reported the end of %s: marked as lost, as others will be",
 		 coll->id);
-	tell(comm->log, NCCL_LOG_WARN, text);
+	say(comm->log, NCCL_LOG_WARN, text);
 }
 
 /* ---- events ---- */
@@ -387,7 +387,7 @@ static void sum_up(const struct communicator *comm)
 	snprintf(text, sizeof(text), "communicator %" PRIx64 ": %" PRIu64 " collectives, %" PRIu64 " lost, %"
 		 PRIu64 " events too late, %" PRIu64 " lines not written", comm->hash, comm->marked,
 		 comm->lost, comm->late, comm->unwritten);
-	tell(comm->log, bad ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
+	say(comm->log, bad ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
 }
 
 static int profiler_finalize(void *context)
@@ -425,7 +425,7 @@ static bool open_marker(nccl_log_t log)
 		if (marker >= 0 || (i && !strcmp(files[i], files[i - 1])))
 			continue;
 		snprintf(text, sizeof(text), "cannot write to %s: %s", files[i], strerror(errno));
-		tell(log, named && !i ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
+		say(log, named && !i ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
 	}
 	pthread_atfork(NULL, NULL, in_child);
 	return marker >= 0;
@@ -501,7 +501,7 @@ static int init(void **context, uint64_t hash, int *mask, int ranks, int rank, n
 		comm = unused_comm();
 	pthread_mutex_unlock(&opening);
 	if (!comm) {
-		tell(log, NCCL_LOG_WARN, "a communicator's collectives are not marked");
+		say(log, NCCL_LOG_WARN, "a communicator's collectives are not marked");
 		return NCCL_SUCCESS;
 	}
 	begin(comm, hash, ranks, rank, log);

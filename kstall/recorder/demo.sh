@@ -24,7 +24,7 @@ before_the_crash() {
 	expect '^kstall-drm_sched +recording .* survives a reboot' "a ring that survives a reboot"
 	tell "Errors of each module are recorded into a ring of its own, what takes long into another; all of them in memory \
 that a reboot leaves alone. Now the job: it writes a checkpoint to a slow disk, and then a job on the GPU hangs."
-	# not after the job: what is written to the disk is told, too
+	# not after the job: what is written to the disk has events, too
 	echo "$failed" >$state/before
 	sync
 	run 'sh train'

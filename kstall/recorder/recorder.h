@@ -139,7 +139,7 @@ void ks_armed_write(const struct ks_armed *a, const char *dir);
 /* Are formats of this boot in @dir? Without them no copy is made. */
 bool ks_armed_is_now(const char *dir);
 
-/* False: there is none, or it is damaged, which is told. That it cannot be read ends the program. */
+/* False: there is none, or it is damaged, and a message says so. That it cannot be read ends the program. */
 bool ks_armed_read(struct ks_armed *a, const char *dir);
 void ks_armed_free(struct ks_armed *a);
 
@@ -165,8 +165,8 @@ void ks_rec_check_dir(const char *dir);
 FILE *ks_rec_fopen(const char *path, int flags);
 
 /*
- * One process at a time; with the same check. False: @dir is not there and cannot be made, which is
- * told.
+ * One process at a time; with the same check. False: @dir is not there and cannot be made, and
+ * a message says so.
  */
 bool ks_rec_lock_if(const char *dir);
 void ks_rec_lock(const char *dir);
@@ -179,7 +179,7 @@ void ks_sync_dir(const char *dir);
 /*
  * Moves what the rings have to @dir/@name, a trace.dat; it is there as a whole or not at all, and
  * what a killed process had taken is not lost: ks_copies_finish() goes on. False: a CPU's part could
- * not be read, which is told, here and in the copy; what is not in the copy is still in the ring.
+ * not be read; a message says so, here and in the copy; what is not in the copy is still in the ring.
  */
 bool ks_copy_make(const char *dir, const char *name, const struct ks_rings *r, bool last_only,
 		  const struct ks_armed *armed, struct ks_about *about);
@@ -208,7 +208,7 @@ struct ks_line {
 	size_t nr;		/* of two at the same time the one that was read first comes first */
 	int cpu, ring;
 	char *system, *event, *text;
-	char *fields;		/* in JSON, if it is asked for; NULL: the text does not tell them apart */
+	char *fields;		/* in JSON, if it is asked for; NULL: the text does not separate them */
 };
 
 struct ks_lines {
@@ -217,7 +217,7 @@ struct ks_lines {
 	bool json;		/* fields are wanted */
 	u64 unknown, bad;	/* records of no event whose format is known; that do not fit it */
 	u64 unread, others;	/* lines of a ring that are none, or of events that nobody here asked for */
-	u64 unclear;		/* in JSON with their text: fields that cannot be told apart */
+	u64 unclear;		/* in JSON with their text: fields that cannot be separated */
 	char *foreign;		/* another boot than the formats' that has records here */
 	char *notes;
 	size_t notes_room;
@@ -240,7 +240,7 @@ struct ks_frame {
 /* False: it is no event's. Whatever the task is called, it is taken for nothing else. */
 bool ks_frame_find(struct ks_frame *f, char *line);
 
-/* fields.c: the inside of a JSON object; false: the fields cannot be told apart. */
+/* fields.c: the inside of a JSON object; false: the fields cannot be separated. */
 bool ks_fields_json(FILE *out, struct tep_event *te, struct tep_record *record, const char *text);
 
 /* show.c: is it the line that ks_ring_mark() writes? By which @offset to CLOCK_MONOTONIC. */
@@ -260,7 +260,7 @@ void ks_lines_free(struct ks_lines *l);
 
 /* ---- subcommands with a file of their own ---- */
 
-/* False: it records, but nothing can be written to the disk, which is told. */
+/* False: it records, but nothing can be written to the disk, and a message says so. */
 bool ks_rec_start(const struct ks_rec_config *c);
 void ks_rec_stop(const struct ks_rec_config *c);
 void ks_rec_keep_last_boot(const struct ks_rec_config *c, struct ks_rings *r);

@@ -23,7 +23,7 @@ static void put(struct ks_ring *ring, const char *file, const char *text)
 
 /* ---- what the last boot left ---- */
 
-/* What the kernel could not use of it; that it could is told for each CPU, too. */
+/* What the kernel could not use of it; that it could is reported for each CPU, too. */
 static void note_log(void *priv, const char *line)
 {
 	if (!strstr(line, "is from previous boot") || strstr(line, "discarded"))

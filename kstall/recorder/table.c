@@ -2,7 +2,7 @@
 /*
  * What is recorded unless the configuration file says otherwise. Errors always; the rest when it
  * took long. A filter saves the record, not the hook: of events that hook a path taken often only
- * those are on that tell of an error, or of a stall that nothing else tells of. At what each runs is
+ * those are on that show an error, or a stall that nothing else shows. At what each runs is
  * the last column, which `kstall recorder events` prints and Documentation/recorder.md has.
  */
 #include <errno.h>

@@ -121,7 +121,7 @@ static void put_options(struct out *o, const struct ks_dat_buffer *b, int n, con
 
 	put(o, "options  ", 10);
 	put_option(o, OPTION_TRACECLOCK, trace_clock, sizeof(trace_clock));
-	/* as trace-cmd has it: whose numbers the system calls have is told by the machine */
+	/* as trace-cmd has it: the machine decides whose numbers the system calls have */
 	uname(&u);
 	ks_fmt(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
 	put_option(o, OPTION_UNAME, text, strlen(text) + 1);

@@ -142,11 +142,11 @@ static bool is_known(struct ks_gpu *g, const struct stat *st)
 }
 
 /* Once, as the next look would find it again. */
-static void not_seen(const char *name, const char *why, bool *told)
+static void not_seen(const char *name, const char *why, bool *said)
 {
-	if (!*told)
+	if (!*said)
 		ks_warn("%s: %s: its calls are not seen", name, why);
-	*told = true;
+	*said = true;
 }
 
 static void attach(struct ks_session *s, int fd, const char *name)

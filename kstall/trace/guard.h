@@ -31,7 +31,7 @@ void ks_guard_begin(char id[KS_ID]);
 /* Closes all files but the guardian's: a buffer that is open cannot be removed. */
 void ks_guard_close_others(void);
 
-/* Removes everything of the session; what somebody holds open is told, and the guardian waits for it. */
+/* Removes everything of the session; a message names what somebody holds open, and the guardian waits for it. */
 void ks_guard_end(const char *id);
 
 #endif

@@ -68,12 +68,12 @@ static bool is_named(const struct ks_session *s, pid_t tid)
 /* Who has gone has none. Of others it is said, once, that it is not known what they did before. */
 static void not_read(const char *path)
 {
-	static bool told;
+	static bool said;
 
-	if (errno == ENOENT || errno == ESRCH || told)
+	if (errno == ENOENT || errno == ESRCH || said)
 		return;
 	ks_warn("%s: %s", path, strerror(errno));
-	told = true;
+	said = true;
 }
 
 static bool read_proc(char *buf, size_t size, pid_t tid, pid_t tgid, const char *file)

@@ -21,7 +21,7 @@
  *
  * Quota: since 6.18 it is the thread that suspends itself, on its way to user mode, if its queue
  * is still throttled then; before, it is the queue. throttle_cfs_rq() may find runtime after all
- * and says so in what it returns; kernels before 6.9 do not tell arguments at the return.
+ * and says so in what it returns; kernels before 6.9 do not have arguments at the return.
  */
 enum { MARKER, NULL_MARKER, ANY_WRITE, UNTHROTTLE, THROTTLE, THROTTLE_CALL, THROTTLE_RQ,
 	THROTTLE_SELF };

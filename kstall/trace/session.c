@@ -171,7 +171,7 @@ static int enable(struct ks_session *s, const struct ks_type *t)
 	return errno;
 }
 
-/* What is not there ks_unseen() tells. */
+/* ks_unseen() names what is not there. */
 static void enable_all(struct ks_session *s, const struct ks_target *target, int *error)
 {
 	for (size_t i = 0; i < ks_nr_types; i++) {
@@ -193,7 +193,7 @@ static void set_tracing(struct ks_session *s, const char *on)
 	}
 }
 
-/* All at once: enabling each takes the kernel a while, and half of them would tell half of what a thread does. */
+/* All at once: enabling each takes the kernel a while, and half of them would show half of what a thread does. */
 static void begin(struct ks_session *s, const struct ks_target *target)
 {
 	int *error = ks_alloc(ks_nr_types * sizeof(*error));
@@ -432,7 +432,7 @@ int ks_session_status(struct ks_session *s)
 
 void ks_session_stop(struct ks_session *s)
 {
-	/* All at once, as disabling one after the other takes a while: the last ones would be told without the first. */
+	/* All at once, as disabling one after the other takes a while: the last ones would be recorded without the first. */
 	for (int b = 0; b < KS_BUFFERS; b++)
 		tracefs_trace_off(s->buffer[b]);
 	for (int b = 0; b < KS_BUFFERS; b++)

@@ -36,7 +36,7 @@ struct ks_session {
  */
 void ks_session_prepare(struct ks_session *s, const struct ks_target *target, int files_a_cpu);
 
-/* The job's threads are found and told of, and off it goes. What reads the buffers has them open before. */
+/* The job's threads are found and noted, and off it goes. What reads the buffers has them open before. */
 void ks_session_start(struct ks_session *s, const struct ks_target *target);
 
 /* Is the command over (its status is in child_status), are the processes gone? */

@@ -91,7 +91,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Is it one that kstall record writes? What others may write to tells nothing of the job. */
+/* Is it one that kstall record writes? What others may write to says nothing of the job. */
 static bool is_own(const struct buffer *b)
 {
 	return !strncmp(b->name, "kstall_", 7);

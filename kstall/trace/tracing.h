@@ -9,7 +9,7 @@ struct tep_handle;
 /* Ends the program, with the reason, unless tracefs is there for this user. */
 void ks_need_tracing(void);
 
-/* Is there @file below tracefs? Libtracefs opens /proc/mounts to tell, and where it cannot there is none. */
+/* Is there @file below tracefs? Libtracefs opens /proc/mounts for that, and where it cannot there is none. */
 bool ks_tracefs_has(const char *file);
 
 /*
