@@ -113,6 +113,11 @@ struct ks_step {
 	struct ks_parts parts;
 	u64 *before;		/* ns and count of the thread's parts at its begin */
 	size_t nr_before;
+	/* of a collective */
+	struct ks_split *split;		/* its parts, which then are not its thread's; NULL: not known */
+	struct ks_step *proxy;		/* the time of NCCL's proxy thread meanwhile, which is no step of its own */
+	struct ks_step *collective;	/* of such a time: whose it is, which lasts no longer */
+	bool waits;			/* only for @proxy */
 };
 
 /* What a thread has begun and not ended. */
@@ -376,6 +381,15 @@ void ks_steps_drop(struct ks_engine *e, struct ks_thread *t);
 /* Steps that have ended, but their thread is in the wait in which they did: since when, how many. */
 void ks_steps_waiting(struct ks_engine *e, void (*fn)(void *priv, const struct ks_thread *t, size_t nr),
 		      void *priv);
+
+/*
+ * collective.c: what holds a collective, as the plugin says behind "end"; NULL: the text is not the plugin's, or its times are more
+ * than @duration
+ */
+struct ks_split *ks_split_parse(const char *text, u64 duration);
+void ks_split_proxy(struct ks_split *split, const struct ks_step *proxy);
+void ks_split_take(struct ks_split *split, struct ks_step *s);
+void ks_split_free(struct ks_split *split);
 
 /* Handlers of events, for the table in events.c. */
 void ks_on_switch(struct ks_engine *e, const struct ks_event *ev);

@@ -18,6 +18,7 @@ const char *const ks_state_name[KS_NR_STATES] = {
 	[KS_QUOTA] = "quota",
 	[KS_BLOCKED] = "blocked",
 	[KS_ABSENT] = "absent",
+	[KS_COLLECTIVE] = "coll",
 };
 
 const char *const ks_layer_name[KS_NR_LAYERS] = {
@@ -63,6 +64,7 @@ const char *const ks_layer_name[KS_NR_LAYERS] = {
 	[KS_GPU_GRAPH] = "gpu_graph",
 	[KS_GPU_LAUNCH] = "gpu_launch",
 	[KS_GPU_INIT] = "gpu_init",
+	[KS_NCCL] = "nccl",
 };
 
 static const struct ks_form named = { "{name}", NULL, 0, { "name" } };
@@ -266,10 +268,18 @@ void ks_parts_summary(const struct ks_parts *p, struct ks_parts *out)
 	free(sorted.part);
 }
 
+/* It runs on the GPU, or has run and holds nobody. */
+static bool is_own_work(const char *phase)
+{
+	return !strcmp(phase, "gpu") || !strcmp(phase, "kernel") || !strcmp(phase, "late");
+}
+
 bool ks_part_is_stall(const struct ks_what *what)
 {
 	if (what->via.nr)
 		return true;
+	if (what->layer == KS_NCCL)
+		return !is_own_work(ks_string(what->phase));
 	return what->layer != KS_USER && what->layer != KS_SLEEP && what->layer != KS_ABSENT_LAYER &&
 	       what->layer != KS_UNKNOWN_LAYER;
 }

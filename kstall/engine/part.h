@@ -12,6 +12,7 @@ enum ks_state {
 	KS_QUOTA,
 	KS_BLOCKED,
 	KS_ABSENT,
+	KS_COLLECTIVE,		/* no thread's time, but a collective's */
 	KS_NR_STATES
 };
 
@@ -62,6 +63,7 @@ enum ks_layer {
 	KS_GPU_GRAPH,
 	KS_GPU_LAUNCH,
 	KS_GPU_INIT,
+	KS_NCCL,
 	KS_NR_LAYERS
 };
 
@@ -147,7 +149,7 @@ bool ks_same_part(const struct ks_what *a, const struct ks_what *b);
 /* Without numbers of threads: what can be compared with another recording. */
 void ks_via_any(struct ks_what *what);
 
-/* Is it something a step can be slow by: neither the program's code nor what it asked for. */
+/* Is it something a step can be slow by: neither the program's code nor what it asked for, nor a collective's own work. */
 bool ks_part_is_stall(const struct ks_what *what);
 
 #define KS_TEXT 256		/* bytes that the texts below have room for */

@@ -15,6 +15,8 @@
 #define MAX_STEPS (1 << 21)	/* not given out */
 #define REBASE (KS_MAX_PARTS / 4 * 3)	/* before the sums get so many parts that some are merged */
 
+static const char proxy_kind[] = "proxy";
+
 static bool has_windows(const struct ks_engine *e)
 {
 	return e->by == KS_BY_EVERY || e->by == KS_BY_ALL;
@@ -145,6 +147,7 @@ void ks_step_free(struct ks_step *s)
 {
 	if (*s->attributes)
 		free(s->attributes);
+	ks_split_free(s->split);
 	ks_parts_free(&s->parts);
 	free(s->before);
 	free(s);
@@ -221,8 +224,45 @@ static bool is_of_another_job(const struct ks_engine *e, const struct ks_thread 
 	return e->has_tasks && !t->recorded;
 }
 
+static void done(struct ks_engine *e, struct ks_step *s)
+{
+	if (s->split) {
+		ks_split_take(s->split, s);
+		check(s);
+	}
+	e->step_done(e, s);
+}
+
+/* Of the proxy thread's time all is known that there is; @seen: it is of use. */
+static void proxy_done(struct ks_engine *e, struct ks_step *proxy, bool seen)
+{
+	struct ks_step *s = proxy->collective;
+
+	if (s && s->split && seen)
+		ks_split_proxy(s->split, proxy);
+	if (s)
+		s->proxy = NULL;
+	if (s && s->waits)
+		done(e, s);
+	ks_step_free(proxy);
+}
+
+/* A step that is in no list and nobody gets. */
+static void drop(struct ks_engine *e, struct ks_step *s)
+{
+	if (s->kind == proxy_kind) {
+		proxy_done(e, s, false);
+		return;
+	}
+	if (s->proxy)
+		s->proxy->collective = NULL;
+	ks_step_free(s);
+}
+
 static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s)
 {
+	const bool other = is_of_another_job(e, t);
+
 	t->ended = s->next_ended;
 	if (!t->ended)
 		t->last_ended = &t->ended;
@@ -230,10 +270,14 @@ static void give_out(struct ks_engine *e, struct ks_thread *t, struct ks_step *s
 	t->given = max_u64(t->given, s->end);
 	remove_step(e, s);
 	check(s);
-	if (is_of_another_job(e, t))
-		ks_step_free(s);
+	if (s->kind == proxy_kind)
+		proxy_done(e, s, !other);
+	else if (other)
+		drop(e, s);
+	else if (s->proxy)
+		s->waits = true;
 	else
-		e->step_done(e, s);
+		done(e, s);
 }
 
 static void end_due(struct ks_engine *e, struct ks_thread *t, u64 at)
@@ -307,9 +351,9 @@ void ks_steps_drop(struct ks_engine *e, struct ks_thread *t)
 	struct ks_step *s;
 
 	while ((s = t->steps)) {
-		e->unmatched += !s->ended && !has_windows(e);
+		e->unmatched += !s->ended && !has_windows(e) && s->kind != proxy_kind;
 		remove_step(e, s);
-		ks_step_free(s);
+		drop(e, s);
 	}
 	t->ended = NULL;
 	t->last_ended = &t->ended;
@@ -519,14 +563,37 @@ static void mark_begin(struct ks_engine *e, struct ks_thread *t, const char *kin
 		s->attributes = ks_strdup(plain);
 }
 
-static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
+static void mark_end(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id,
+		     const char *attributes)
 {
 	struct ks_step *s = find_open(e, t, kind, id);
 
-	if (s)
-		step_end(e, s, e->now);
-	else
+	if (!s) {
 		e->unmatched++;
+		return;
+	}
+	if (strcspn(attributes, "\r\n")) {
+		s->split = ks_split_parse(attributes, e->now - s->begin);
+		e->refused += !s->split;
+	}
+	if (s->proxy)
+		step_end(e, s->proxy, e->now);
+	step_end(e, s, e->now);
+}
+
+/* A collective has begun on the GPU; NCCL's proxy thread has written that. */
+static void mark_gpu(struct ks_engine *e, struct ks_thread *t, const char *kind, const char *id)
+{
+	struct ks_step *s = find_open(e, t, kind, id);
+
+	if (!s) {
+		e->unmatched++;
+		return;
+	}
+	if (s->proxy || e->nr_open >= MAX_OPEN)
+		return;
+	s->proxy = step_begin(e, t, proxy_kind, id, e->now);
+	s->proxy->collective = s;
 }
 
 /* Nobody knows when it ended. */
@@ -538,8 +605,10 @@ static void mark_lost(struct ks_engine *e, struct ks_thread *t, const char *kind
 		e->unmatched++;
 		return;
 	}
+	if (s->proxy)
+		step_end(e, s->proxy, e->now);
 	remove_step(e, s);
-	ks_step_free(s);
+	drop(e, s);
 	e->unended++;
 }
 
@@ -558,8 +627,8 @@ struct mark {
 };
 
 /*
- * "ID", "ID end", "ID lost" or "ID begin ATTRIBUTES"; false: it is no such line. A probe fetches memory up to a NUL, so
- * behind the line may be anything.
+ * "ID", "ID end", "ID begin ATTRIBUTES", of a collective also "ID gpu", "ID end ATTRIBUTES" and "ID lost"; false: it is no such
+ * line. A probe fetches memory up to a NUL, so behind the line may be anything.
  */
 static bool parse_mark(struct mark *m, const char *kind, const char *text)
 {
@@ -578,7 +647,9 @@ static bool parse_mark(struct mark *m, const char *kind, const char *text)
 	m->attributes = text + at;
 	if (!strcmp(m->what, "begin"))
 		return true;
-	if (!strcmp(m->kind, "nccl") && !strcmp(m->what, "lost"))
+	if (!strcmp(m->kind, "nccl") && !strcmp(m->what, "end"))
+		return true;
+	if (!strcmp(m->kind, "nccl") && (!strcmp(m->what, "lost") || !strcmp(m->what, "gpu")))
 		return at == end;
 	return at == end && (!strcmp(m->what, "end") || (!word && !strcmp(m->kind, "step")));
 }
@@ -608,7 +679,9 @@ static void marker(struct ks_engine *e, s32 tid, const char *kind, const char *t
 	if (!strcmp(m.what, "begin"))
 		mark_begin(e, t, m.kind, m.id, m.attributes);
 	else if (!strcmp(m.what, "end"))
-		mark_end(e, t, m.kind, m.id);
+		mark_end(e, t, m.kind, m.id, m.attributes);
+	else if (!strcmp(m.what, "gpu"))
+		mark_gpu(e, t, m.kind, m.id);
 	else if (!strcmp(m.what, "lost"))
 		mark_lost(e, t, m.kind, m.id);
 	else

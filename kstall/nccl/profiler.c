@@ -8,15 +8,18 @@
  * and each of its channels on the GPU is through:
  *
  *	kstall nccl COMM:RANK:FUNC:SEQ begin comm=COMM rank=RANK seq=SEQ func=FUNC ranks=N
- *	kstall nccl COMM:RANK:FUNC:SEQ end
+ *	kstall nccl COMM:RANK:FUNC:SEQ gpu	it runs there, and the writer is who looks after the network for it
+ *	kstall nccl COMM:RANK:FUNC:SEQ end launch=NS queued=NS peer=NS:RANK credit=NS:RANK wire=NS flush=NS gpu=NS ...
  *	kstall nccl COMM:RANK:FUNC:SEQ lost	NCCL has not reported its end, and will not
  *
- * with the communicator's hash in hexadecimal. NCCL counts the sequence for each function. A begin that
+ * with the communicator's hash in hexadecimal. What it was held by (split.h) is the time between the
+ * lines; what is 0 is left out. NCCL counts the sequence for each function. A begin that
  * another thread writes than the one that called the collective has tid=CALLER; one whose caller is a
  * guess has owner=inferred, too.
  *
  * The lines go where $KSTALL_MARKER says, else to trace_marker, else to /dev/null, by one write(2) each.
- * NCCL_PROFILE_EVENT_MASK=2 leaves the channels out: a collective then ends when it has been handed over.
+ * NCCL_PROFILE_EVENT_MASK=2 leaves the channels out: a collective then ends when it has been handed over,
+ * and nothing says what it was held by. With 0x42 nothing is asked of the network.
  *
  * NCCL calls start and stop from the program's threads and from its proxy thread, and may do so once more
  * when all is over. So a handle is a number that is looked up, nothing is ever freed, and the library
@@ -38,10 +41,12 @@
 #include <unistd.h>
 
 #include "profiler_abi.h"
+#include "split.h"
 
 #define MARKER	"/sys/kernel/tracing/trace_marker"
 #define COMMS	1024	/* in a process, at once */
 #define OPEN	1024	/* collectives of a communicator under way; the GPU's queue holds as many */
+#define OPS	65536	/* operations of the network, of the collectives under way */
 #define ID	48	/* as `kstall why` reads it */
 
 /*
@@ -49,6 +54,18 @@
  * unseen: the proxy thread looks at all channels in turn, at some of them a little later.
  */
 #define BEHIND	256
+
+struct coll;
+
+/* What goes over the network for a collective, by one channel, to or from one rank. */
+struct op {
+	LIST_ENTRY(op) next;
+	struct coll *coll;	/* NULL: it is unused */
+	uint32_t use;		/* of this place */
+	struct split_op split;
+};
+
+LIST_HEAD(ops, op);
 
 /* A collective under way. */
 struct coll {
@@ -61,6 +78,10 @@ struct coll {
 	uint64_t on_gpu[4];	/* channels that have begun and are not through */
 	uint64_t order;		/* among the communicator's */
 	uint64_t plan;		/* what NCCL launches as one kernel, in this order; 0: not known */
+	uint64_t gpu_end;	/* of the channels that are through */
+	bool blind;		/* there was no room for an operation */
+	struct split split;
+	struct ops ops;
 	char id[ID];
 };
 
@@ -70,26 +91,31 @@ TAILQ_HEAD(colls, coll);
 struct communicator {
 	pthread_mutex_t lock;	/* also of the order of lines */
 	bool open;
-	bool asks_for_channels;
+	bool asks_for_channels, asks_for_steps;
 	uint32_t use;		/* of this place */
 	unsigned int number;
 	uint64_t hash;
 	int rank, ranks;
 	pid_t maker;
 	nccl_log_t log;
-	uint64_t plans, marked, lost, late, unwritten;
+	uint64_t plans, marked, lost, late, unwritten, blind;
+	struct gpu_clock gpu;
 	struct colls under_way, unused;	/* the oldest first */
 	struct coll colls[OPEN];
+	struct op *ops;			/* NULL: there has been none */
+	unsigned int ops_used;		/* places that have ever been used */
+	struct ops unused_ops;
 };
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static struct communicator *_Atomic comms[COMMS];
 static int marker = -1;
 static atomic_bool forked;	/* a child's NCCL is its parent's, and its locks may be held for ever */
+static pid_t process;
 
 /* ---- handles ---- */
 
-enum kind { COMM = 1, COLL, CHANNEL, GROUP, CALL };
+enum kind { COMM = 1, COLL, CHANNEL, GROUP, CALL, OP, STEP };
 
 static void *handle_of(enum kind kind, unsigned int comm, uint64_t rest)
 {
@@ -116,6 +142,23 @@ static void *coll_handle(const struct communicator *comm, const struct coll *col
 static unsigned int channel_of(const void *handle)
 {
 	return rest_of(handle) >> 10 & 0xff;
+}
+
+static void *op_handle(const struct communicator *comm, const struct op *op)
+{
+	return handle_of(OP, comm->number, (uint64_t)op->use << 19 | (op - comm->ops));
+}
+
+static void *step_handle(const void *op, unsigned int step)
+{
+	const uint64_t nth = step % SPLIT_STEPS;
+
+	return (void *)(((uintptr_t)op & ~7ULL) | nth << 29 | STEP);
+}
+
+static unsigned int step_of(const void *handle)
+{
+	return rest_of(handle) >> 16 & (SPLIT_STEPS - 1);
 }
 
 /* The communicator of any handle, locked; NULL: there is none. */
@@ -150,6 +193,16 @@ static struct coll *coll_of(struct communicator *comm, const void *handle)
 	return coll;
 }
 
+/* NULL: its collective is over, which may be before it. */
+static struct op *op_of(struct communicator *comm, const void *handle)
+{
+	struct op *op = comm->ops ? &comm->ops[rest_of(handle) & (OPS - 1)] : NULL;
+
+	if (!comm->open || !op || !op->coll || op->use != (uint32_t)(rest_of(handle) >> 19))
+		return NULL;
+	return op;
+}
+
 /* ---- lines ---- */
 
 static void say(nccl_log_t log, int level, const char *text)
@@ -161,7 +214,7 @@ static void say(nccl_log_t log, int level, const char *text)
 __attribute__((format(printf, 2, 3)))
 static void mark(struct communicator *comm, const char *fmt, ...)
 {
-	char line[256], text[128];
+	char line[384], text[128];
 	va_list args;
 	ssize_t n;
 	int len;
@@ -180,8 +233,21 @@ static void mark(struct communicator *comm, const char *fmt, ...)
 	say(comm->log, NCCL_LOG_WARN, text);
 }
 
+static void release_op(struct communicator *comm, struct op *op)
+{
+	op->coll = NULL;
+	op->use++;
+	LIST_INSERT_HEAD(&comm->unused_ops, op, next);
+}
+
 static void release(struct communicator *comm, struct coll *coll)
 {
+	struct op *op;
+
+	while ((op = LIST_FIRST(&coll->ops))) {
+		LIST_REMOVE(op, next);
+		release_op(comm, op);
+	}
 	coll->open = false;
 	coll->use++;
 	TAILQ_REMOVE(&comm->under_way, coll, next);
@@ -256,13 +322,28 @@ static void *start_coll(struct communicator *comm, const struct nccl_coll *c, co
 	coll->channels = comm->asks_for_channels ? c->channels : 0;
 	coll->through = 0;
 	memset(coll->on_gpu, 0, sizeof(coll->on_gpu));
+	coll->gpu_end = 0;
+	coll->blind = false;
 	coll->plan = kind_of(group) == GROUP ? rest_of(group) : 0;
 	name(coll, comm, func, c->seq);
 	coll->order = ++comm->marked;
 	mark(comm, "kstall nccl %s begin comm=%" PRIx64 " rank=%d seq=%" PRIu64 " func=%.16s ranks=%d%s\n",
 	     coll->id, comm->hash, comm->rank, c->seq, func, comm->ranks,
 	     owner(whose, sizeof(whose), comm, call));
+	split_begin(&coll->split, split_now());
 	return coll_handle(comm, coll, COLL, 0);
+}
+
+/* The thread that says so is the one that posts what is sent and received. */
+static void begin_on_gpu(struct communicator *comm, struct coll *coll, uint64_t timer)
+{
+	const uint64_t now = split_now(), at = split_on_host(&comm->gpu, timer, now);
+
+	if (coll->split.begun)
+		return;
+	split_on_gpu(&coll->split, at, now);
+	if (coll->split.has_ops)
+		mark(comm, "kstall nccl %s gpu\n", coll->id);
 }
 
 static bool is_overtaken(const struct coll *coll, const struct coll *by)
@@ -278,15 +359,66 @@ static void lose_overtaken(struct communicator *comm, const struct coll *by)
 		lose(comm, coll);
 }
 
-static void *start_channel(struct communicator *comm, const void *parent, unsigned int channel)
+static void *start_channel(struct communicator *comm, const void *parent, const struct nccl_channel *kernel)
 {
+	const unsigned int channel = kernel->channel;
 	struct coll *coll = kind_of(parent) == COLL ? coll_of(comm, parent) : NULL;
 
 	if (!coll || !coll->channels)
 		return NULL;
 	lose_overtaken(comm, coll);
 	coll->on_gpu[channel / 64] |= 1ULL << channel % 64;
+	begin_on_gpu(comm, coll, kernel->timer);
 	return coll_handle(comm, coll, CHANNEL, channel);
+}
+
+static struct op *claim_op(struct communicator *comm)
+{
+	struct op *op = LIST_FIRST(&comm->unused_ops);
+
+	if (op) {
+		LIST_REMOVE(op, next);
+		return op;
+	}
+	comm->ops = comm->ops ? comm->ops : calloc(OPS, sizeof(*comm->ops));
+	if (!comm->ops || comm->ops_used == OPS)
+		return NULL;
+	return &comm->ops[comm->ops_used++];
+}
+
+/* With PXN the handles in it are another process's: its plugin's, which may have made the same ones. */
+static bool is_ours(const struct communicator *comm, const struct nccl_event *event)
+{
+	return event->op.pid == process && event->rank == comm->rank;
+}
+
+static void *start_op(struct communicator *comm, const struct nccl_event *event)
+{
+	const bool known = comm->asks_for_steps && kind_of(event->parent) == COLL && is_ours(comm, event);
+	struct coll *coll = known ? coll_of(comm, event->parent) : NULL;
+	struct op *op;
+
+	if (!coll)
+		return NULL;
+	op = claim_op(comm);
+	if (!op) {
+		coll->blind = true;
+		return NULL;
+	}
+	op->coll = coll;
+	LIST_INSERT_HEAD(&coll->ops, op, next);
+	split_op_begin(&coll->split, &op->split, event->op.peer, event->op.steps);
+	return op_handle(comm, op);
+}
+
+static void *start_step(struct communicator *comm, const void *parent, unsigned int step)
+{
+	struct op *op = kind_of(parent) == OP ? op_of(comm, parent) : NULL;
+
+	if (!op)
+		return NULL;
+	split_step_begin(&op->coll->split, &op->split, step);
+	return step_handle(parent, step);
 }
 
 static void *start(struct communicator *comm, const struct nccl_event *event, uint64_t type,
@@ -300,7 +432,11 @@ static void *start(struct communicator *comm, const struct nccl_event *event, ui
 	case NCCL_PROFILE_COLL_CALL:
 		return handle_of(CALL, comm->number, (uint64_t)self() << 1 | event->call.graph);
 	case NCCL_PROFILE_KERNEL_CH:
-		return start_channel(comm, event->parent, event->channel);
+		return start_channel(comm, event->parent, &event->kernel);
+	case NCCL_PROFILE_PROXY_OP:
+		return start_op(comm, event);
+	case NCCL_PROFILE_PROXY_STEP:
+		return start_step(comm, event->parent, event->step);
 	default:
 		return NULL;
 	}
@@ -314,20 +450,84 @@ static void stop_channel(struct coll *coll, unsigned int channel)
 	*on_gpu &= ~bit;
 }
 
+static void end(struct communicator *comm, struct coll *coll, uint64_t now)
+{
+	char text[SPLIT_TEXT] = "";
+
+	split_end(&coll->split, now);
+	if (comm->asks_for_channels && !coll->blind)
+		split_text(text, &coll->split);
+	comm->blind += coll->blind;
+	mark(comm, "kstall nccl %s end%s\n", coll->id, text);
+	release(comm, coll);
+}
+
 static void stop(struct communicator *comm, const void *handle)
 {
 	struct coll *coll = coll_of(comm, handle);
+	const uint64_t now = split_now();
 
 	if (!coll)
 		return;
-	if (kind_of(handle) == CHANNEL)
+	if (kind_of(handle) == CHANNEL) {
 		stop_channel(coll, channel_of(handle));
-	else
+	} else {
+		split_handed_over(&coll->split, now);
 		coll->handed_over = true;
-	if (!coll->handed_over || coll->through < coll->channels)
+	}
+	if (coll->through < coll->channels)
 		return;
-	mark(comm, "kstall nccl %s end\n", coll->id);
-	release(comm, coll);
+	if (kind_of(handle) == CHANNEL && !coll->split.through)
+		split_through(&coll->split, coll->gpu_end ? coll->gpu_end : now, now);
+	if (coll->handed_over)
+		end(comm, coll, now);
+}
+
+static void stop_op(struct communicator *comm, const void *handle)
+{
+	struct op *op = op_of(comm, handle);
+
+	if (!op)
+		return;
+	split_op_end(&op->coll->split, &op->split);
+	LIST_REMOVE(op, next);
+	release_op(comm, op);
+}
+
+static void stop_step(struct communicator *comm, const void *handle)
+{
+	struct op *op = op_of(comm, handle);
+
+	if (op)
+		split_step_end(&op->coll->split, &op->split, step_of(handle));
+}
+
+static void step_state(struct communicator *comm, const void *handle, int state)
+{
+	static const enum op_state op_state[] = {
+		[NCCL_SEND_GPU_WAIT] = OP_SEND_GPU,
+		[NCCL_SEND_PEER_WAIT] = OP_SEND_PEER,
+		[NCCL_SEND_WAIT] = OP_SEND_WIRE,
+		[NCCL_RECV_WAIT] = OP_RECV_PEER,
+		[NCCL_RECV_FLUSH_WAIT] = OP_RECV_FLUSH,
+		[NCCL_RECV_GPU_WAIT] = OP_RECV_GPU,
+	};
+	struct op *op = op_of(comm, handle);
+
+	if (!op || state < 0 || (size_t)state >= sizeof(op_state) / sizeof(*op_state) || !op_state[state])
+		return;
+	split_step_state(&op->coll->split, &op->split, step_of(handle), op_state[state]);
+}
+
+static void channel_state(struct communicator *comm, const void *handle, int state, const union nccl_state *args)
+{
+	struct coll *coll = state == NCCL_KERNEL_CH_STOP && args ? coll_of(comm, handle) : NULL;
+	uint64_t at;
+
+	if (!coll)
+		return;
+	at = split_on_host(&comm->gpu, args->timer, split_now());
+	coll->gpu_end = at > coll->gpu_end ? at : coll->gpu_end;
 }
 
 /* ---- what NCCL calls ---- */
@@ -362,31 +562,45 @@ static int profiler_stop(void *handle)
 {
 	struct communicator *comm;
 
-	if (kind_of(handle) != COLL && kind_of(handle) != CHANNEL)
+	if (kind_of(handle) == CALL || kind_of(handle) == GROUP)
 		return NCCL_SUCCESS;
 	comm = lock_comm(handle);
 	if (!comm)
 		return NCCL_SUCCESS;
-	stop(comm, handle);
+	if (kind_of(handle) == OP)
+		stop_op(comm, handle);
+	else if (kind_of(handle) == STEP)
+		stop_step(comm, handle);
+	else
+		stop(comm, handle);
 	unlock(comm);
 	return NCCL_SUCCESS;
 }
 
-static int profiler_state(void *handle, int state, void *args)
+static int profiler_state(void *handle, int state, const union nccl_state *args)
 {
-	(void)handle, (void)state, (void)args;
+	const bool wanted = kind_of(handle) == STEP || kind_of(handle) == CHANNEL;
+	struct communicator *comm = wanted ? lock_comm(handle) : NULL;
+
+	if (!comm)
+		return NCCL_SUCCESS;
+	if (kind_of(handle) == STEP)
+		step_state(comm, handle, state);
+	else
+		channel_state(comm, handle, state, args);
+	unlock(comm);
 	return NCCL_SUCCESS;
 }
 
 /* What was lost is said, as nothing else will say it. */
 static void sum_up(const struct communicator *comm)
 {
-	bool bad = comm->lost || comm->unwritten;
+	bool bad = comm->lost || comm->unwritten || comm->blind;
 	char text[192];
 
 	snprintf(text, sizeof(text), "communicator %" PRIx64 ": %" PRIu64 " collectives, %" PRIu64 " lost, %"
-		 PRIu64 " events too late, %" PRIu64 " lines not written", comm->hash, comm->marked,
-		 comm->lost, comm->late, comm->unwritten);
+		 PRIu64 " not split, %" PRIu64 " events too late, %" PRIu64 " lines not written", comm->hash,
+		 comm->marked, comm->lost, comm->blind, comm->late, comm->unwritten);
 	say(comm->log, bad ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
 }
 
@@ -427,6 +641,7 @@ static bool open_marker(nccl_log_t log)
 		snprintf(text, sizeof(text), "cannot write to %s: %s", files[i], strerror(errno));
 		say(log, named && !i ? NCCL_LOG_WARN : NCCL_LOG_INFO, text);
 	}
+	process = getpid();
 	pthread_atfork(NULL, NULL, in_child);
 	return marker >= 0;
 }
@@ -441,6 +656,7 @@ static struct communicator *new_comm(unsigned int number)
 	comm->number = number;
 	TAILQ_INIT(&comm->under_way);
 	TAILQ_INIT(&comm->unused);
+	LIST_INIT(&comm->unused_ops);
 	for (size_t i = 0; i < OPEN; i++)
 		TAILQ_INSERT_TAIL(&comm->unused, &comm->colls[i], next);
 	atomic_store(&comms[number], comm);
@@ -472,7 +688,10 @@ static int wanted_events(void)
 
 	if (!(wanted & NCCL_PROFILE_COLL))
 		return 0;
-	return NCCL_PROFILE_GROUP | NCCL_PROFILE_COLL | (wanted & NCCL_PROFILE_KERNEL_CH);
+	if (!(wanted & NCCL_PROFILE_KERNEL_CH))
+		return NCCL_PROFILE_GROUP | NCCL_PROFILE_COLL;
+	return NCCL_PROFILE_GROUP | NCCL_PROFILE_COLL | NCCL_PROFILE_KERNEL_CH |
+	       (wanted & (NCCL_PROFILE_PROXY_OP | NCCL_PROFILE_PROXY_STEP));
 }
 
 static void begin(struct communicator *comm, uint64_t hash, int ranks, int rank, nccl_log_t log)
@@ -484,7 +703,8 @@ static void begin(struct communicator *comm, uint64_t hash, int ranks, int rank,
 	comm->log = log;
 	comm->maker = self();
 	comm->plans = 0;
-	comm->marked = comm->lost = comm->late = comm->unwritten = 0;
+	comm->marked = comm->lost = comm->late = comm->unwritten = comm->blind = 0;
+	memset(&comm->gpu, 0, sizeof(comm->gpu));
 }
 
 /* Never an error: NCCL 2.30 would then count the communicators wrongly and unload what others still use. */
@@ -506,6 +726,7 @@ static int init(void **context, uint64_t hash, int *mask, int ranks, int rank, n
 	}
 	begin(comm, hash, ranks, rank, log);
 	comm->asks_for_channels = wanted & NCCL_PROFILE_KERNEL_CH;
+	comm->asks_for_steps = wanted & NCCL_PROFILE_PROXY_STEP;
 	*context = handle_of(COMM, comm->number, comm->use);
 	*mask = wanted;
 	unlock(comm);

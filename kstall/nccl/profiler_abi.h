@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* ncclResult_t */
 #define NCCL_SUCCESS		0
@@ -20,8 +21,19 @@
 /* Event types, bits of the activation mask */
 #define NCCL_PROFILE_GROUP	(1 << 0)	/* a plan: what NCCL launches as one kernel */
 #define NCCL_PROFILE_COLL	(1 << 1)
+#define NCCL_PROFILE_PROXY_OP	(1 << 3)	/* what goes over the network, for a channel and a peer */
+#define NCCL_PROFILE_PROXY_STEP	(1 << 4)	/* a chunk of it */
 #define NCCL_PROFILE_KERNEL_CH	(1 << 6)
 #define NCCL_PROFILE_COLL_CALL	(1 << 9)	/* since v5, and whether it is asked for or not */
+
+/* States of a step and of a channel. */
+#define NCCL_SEND_GPU_WAIT	8
+#define NCCL_SEND_WAIT		9
+#define NCCL_RECV_WAIT		10
+#define NCCL_RECV_FLUSH_WAIT	11
+#define NCCL_RECV_GPU_WAIT	12
+#define NCCL_SEND_PEER_WAIT	20
+#define NCCL_KERNEL_CH_STOP	22
 
 /* ncclDebugLogger_t and three of its constants */
 typedef void (*nccl_log_t)(int level, unsigned long subsystems, const char *file, int line,
@@ -54,6 +66,22 @@ struct nccl_call {
 	bool graph;		/* captured now, run later */
 };
 
+/* proxyOp */
+struct nccl_op {
+	pid_t pid;		/* of the process whose collective it is: PXN has another one's proxy thread do it */
+	uint8_t channel;
+	int peer;
+	int steps;
+	int chunk;
+	int is_send;
+};
+
+/* kernelCh */
+struct nccl_channel {
+	uint8_t channel;
+	uint64_t timer;		/* of the GPU */
+};
+
 /* ncclProfilerEventDescr_v4_t to v6_t, the beginning; of v4's type only the first byte is set */
 struct nccl_event {
 	union {
@@ -65,15 +93,23 @@ struct nccl_event {
 	union {
 		struct nccl_coll coll;
 		struct nccl_call call;
-		uint8_t channel;	/* kernelCh */
+		struct nccl_op op;
+		int step;		/* proxyStep */
+		struct nccl_channel kernel;
 		void *align;
 	};
+};
+
+/* ncclProfilerEventStateArgs_v4_t to v6_t */
+union nccl_state {
+	size_t size;		/* of a step */
+	uint64_t timer;		/* of the GPU, for NCCL_KERNEL_CH_STOP */
 };
 
 #define NCCL_PROFILER_COMMON							\
 	int (*start)(void *context, void **handle, const struct nccl_event *event);	\
 	int (*stop)(void *handle);						\
-	int (*state)(void *handle, int state, void *args);			\
+	int (*state)(void *handle, int state, const union nccl_state *args);	\
 	int (*finalize)(void *context)
 
 /* ncclProfiler_v4_t */
@@ -96,5 +132,7 @@ _Static_assert(offsetof(struct nccl_event, parent) == 8, "LP64");
 _Static_assert(offsetof(struct nccl_event, coll.channels) == 80, "as NCCL's compiler lays it out");
 _Static_assert(offsetof(struct nccl_event, coll.group) == 104, "the same");
 _Static_assert(offsetof(struct nccl_event, call.graph) == 64, "the same");
+_Static_assert(offsetof(struct nccl_event, op.is_send) == 44, "the same");
+_Static_assert(offsetof(struct nccl_event, kernel.timer) == 32, "the same");
 
 #endif /* _PROFILER_ABI_H */

@@ -5,7 +5,7 @@
 # once: it does not ask the kernel
 # requires: python3
 . ./lib.sh
-plan 22
+plan 23
 
 make_dat layers bad windows units
 stated "$here/windows.txt" >windows.stated
@@ -48,8 +48,11 @@ golden "--every: the sums of a program and its child" why-every.want sums -i win
 golden "... and the child's windows, where it is not always there" why-every-103.want why -i windows.dat --every 1us -p 103 --slowest 4
 golden "what the program does itself is not the culprit, be it the largest part" why-every-103.json.want json -i windows.dat --every 1us -p 103
 golden "--step all" why-all.want why -i windows.dat --step all --comm app
-golden "--step nccl" why-nccl.want why -i windows.dat --step nccl
-sed 's/nccl n0 end/nccl n0 lost/' "$here/windows.txt" >lost.txt
+golden "--step nccl: what held the collective, the 10 ns that are left are the host's" why-nccl.want why -i windows.dat --step nccl
+same "... and the culprit is the rank that was waited for" "$(json -i windows.dat --step nccl |
+	python3 -c 'import json, sys; s = json.load(sys.stdin)["steps"][0]; print(s["culprit"]["name"], s["culprit"]["what"], s["parts"][4]["culprit"])')" \
+	"nccl: peer rank 6 rank 12"
+sed 's/nccl n0 end.*/nccl n0 lost/' "$here/windows.txt" >lost.txt
 python3 "$here/mkdat.py" --session all-first lost.txt || bail "no recording"
 same "... collectives without an end are missing, and counted" "$(why -i lost.dat --step nccl | sed -n '1p; $s/.*; //p')" \
 	"No step has ended (steps by nccl).

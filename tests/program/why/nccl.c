@@ -3,8 +3,9 @@
  * nccl VERSION COLLECTIVES [CASE] - loads the profiler plugin $NCCL_PROFILER_PLUGIN and plays NCCL's part
  *
  * As NCCL 2.30 does it: a thread of the program hands collectives over, another one reports the
- * channels; of each second collective they end before the first is through. Two communicators take
- * turns. A collective over CollNet and an event that nobody asked for come last. Prints a line each:
+ * channels; of each second collective they end before the first is through. That thread waits for data of rank 6
+ * for 2 ms on its CPU, then sleeps for 2 ms. Two communicators take turns. A collective over CollNet and an event
+ * that nobody asked for come last. Prints a line each:
  *
  *	COMM:RANK:FUNC:SEQ begin=NS end=NS
  *
@@ -25,6 +26,7 @@
 #include "nccl.h"
 
 #define CHANNELS	4
+#define GPU_CLOCK	1000000000000ULL	/* that much later than ours */
 
 struct v4 {
 	const char *name;
@@ -50,12 +52,17 @@ void die(const char *what)
 	exit(1);
 }
 
-static uint64_t now(void)
+static uint64_t clock_ns(clockid_t id)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(id, &ts);
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
+}
+
+static uint64_t now(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static void logged(int level, unsigned long subsys, const char *file, int line, const char *fmt, ...)
@@ -138,7 +145,7 @@ void *start_coll(void *context, const char *func, uint64_t seq, int channels, vo
 
 void *start_channel(void *context, void *coll, int channel)
 {
-	struct descr d = { .type = KERNEL_CH, .parent = coll, .channel.id = channel };
+	struct descr d = { .type = KERNEL_CH, .parent = coll, .channel = { channel, now() + GPU_CLOCK } };
 	void *handle = NULL;
 
 	plugin.start(context, &handle, &d);
@@ -148,10 +155,39 @@ void *start_channel(void *context, void *coll, int channel)
 /* What has no handle NCCL does not stop. */
 void stop_channel(void *handle)
 {
+	union state args = { .timer = now() + GPU_CLOCK };
+
 	if (!handle)
 		return;
-	plugin.state(handle, KERNEL_CH_STOP, NULL);
+	plugin.state(handle, KERNEL_CH_STOP, &args);
 	plugin.stop(handle);
+}
+
+void *start_op(void *context, void *coll, int rank, int peer, int steps)
+{
+	struct descr d = { .type = PROXY_OP, .parent = coll, .rank = rank, .op = { getpid(), 0, peer, steps, 1 << 19 } };
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	state(handle, OP_IN_PROGRESS);
+	return handle;
+}
+
+void *start_step(void *context, void *op, int step)
+{
+	struct descr d = { .type = PROXY_STEP, .parent = op, .step.step = step };
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	return handle;
+}
+
+void state(void *handle, int state)
+{
+	union state args = { .size = 1 << 19 };
+
+	if (handle)
+		plugin.state(handle, state, &args);
 }
 
 void stop(void *handle)
@@ -166,17 +202,38 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	void *context, *coll;	/* whose channels are to be reported; NULL: none */
-	int quit;
+	int rank, quit;
 } proxy = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void report_channels(void *context, void *coll)
+static void spin(uint64_t ns)
 {
-	void *handle[CHANNELS];
+	const uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+		;
+}
+
+/* A ring of which rank 6 is the one before: its data is late, and then this thread has no CPU. */
+static void report_channels(void *context, void *coll, int rank)
+{
+	void *recv = start_op(context, coll, rank, 6, 1), *send = start_op(context, coll, rank, 5, 1);
+	void *receives = start_step(context, recv, 0), *sends = start_step(context, send, 0), *handle[CHANNELS];
 	int i;
 
+	state(sends, SEND_GPU_WAIT);
+	state(receives, RECV_WAIT);
 	for (i = 0; i < CHANNELS; i++)
 		handle[i] = start_channel(context, coll, i);
+	spin(2000000);
+	state(receives, RECV_FLUSH_WAIT);
+	state(receives, RECV_GPU_WAIT);
+	state(sends, SEND_PEER_WAIT);
+	state(sends, SEND_WAIT);
 	usleep(2000);
+	stop(sends);
+	stop(send);
+	stop(receives);
+	stop(recv);
 	for (i = 0; i < CHANNELS; i++)
 		stop_channel(handle[i]);
 }
@@ -189,7 +246,7 @@ static void *proxy_thread(void *arg)
 			pthread_cond_wait(&proxy.changed, &proxy.lock);
 		if (proxy.quit)
 			break;
-		report_channels(proxy.context, proxy.coll);
+		report_channels(proxy.context, proxy.coll, proxy.rank);
 		proxy.coll = NULL;
 		pthread_cond_broadcast(&proxy.changed);
 	}
@@ -197,11 +254,12 @@ static void *proxy_thread(void *arg)
 	return NULL;
 }
 
-static void hand_to_proxy(void *context, void *coll)
+static void hand_to_proxy(void *context, void *coll, int rank)
 {
 	pthread_mutex_lock(&proxy.lock);
 	proxy.context = context;
 	proxy.coll = coll;
+	proxy.rank = rank;
 	pthread_cond_broadcast(&proxy.changed);
 	pthread_mutex_unlock(&proxy.lock);
 }
@@ -226,7 +284,7 @@ static void collective(int n, int channels)
 	handle = start_coll(context, func, n / 2, channels, call, start_group(context));
 	if (!handle)
 		die("no handle");
-	hand_to_proxy(context, handle);
+	hand_to_proxy(context, handle, n % 2 + 3);
 	if (n % 4 < 2)
 		await_proxy();
 	stop(handle);
@@ -238,13 +296,13 @@ static void collective(int n, int channels)
 
 static void play(int n)
 {
-	struct descr unasked = { .type = PROXY_OP };
+	struct descr unasked = { .type = PROXY_CTRL };
 	pthread_t thread;
 	void *handle;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (init_comm(&contexts[i], comms[i], i + 3) != (GROUP | COLL | KERNEL_CH))
+		if (init_comm(&contexts[i], comms[i], i + 3) != (GROUP | COLL | PROXY_OP | PROXY_STEP | KERNEL_CH))
 			die("it asks for other events");
 	}
 	if (pthread_create(&thread, NULL, proxy_thread, NULL))

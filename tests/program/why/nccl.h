@@ -6,12 +6,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #define GROUP		1
 #define COLL		2
 #define PROXY_OP	8
+#define PROXY_STEP	16
+#define PROXY_CTRL	32
 #define KERNEL_CH	64
 #define COLL_API	512
+
+#define SEND_GPU_WAIT	8
+#define SEND_WAIT	9
+#define RECV_WAIT	10
+#define RECV_FLUSH_WAIT	11
+#define RECV_GPU_WAIT	12
+#define OP_IN_PROGRESS	19
+#define SEND_PEER_WAIT	20
 #define KERNEL_CH_STOP	22
 
 struct descr {
@@ -40,17 +51,30 @@ struct descr {
 			bool graph;
 		} call;
 		struct {
+			pid_t pid;
+			uint8_t channel;
+			int peer, steps, chunk, is_send;
+		} op;
+		struct {
+			int step;
+		} step;
+		struct {
 			uint8_t id;
 			uint64_t timer;
 		} channel;
 	};
 };
 
+union state {
+	size_t size;
+	uint64_t timer;
+};
+
 /* What NCCL has of a plugin, whatever the version. */
 struct plugin {
 	int (*start)(void *context, void **handle, struct descr *d);
 	int (*stop)(void *handle);
-	int (*state)(void *handle, int state, void *args);
+	int (*state)(void *handle, int state, union state *args);
 	int (*finalize)(void *context);
 };
 
@@ -69,6 +93,9 @@ void *start_call(void *context, bool graph);
 void *start_coll(void *context, const char *func, uint64_t seq, int channels, void *call, void *group);
 void *start_channel(void *context, void *coll, int channel);
 void stop_channel(void *handle);
+void *start_op(void *context, void *coll, int rank, int peer, int steps);
+void *start_step(void *context, void *op, int step);
+void state(void *handle, int state);
 void stop(void *handle);
 
 int play_case(const char *name, int n);

@@ -163,6 +163,130 @@ static void after_another(void *context, int n)
 	plugin.finalize(next);
 }
 
+/* ---- the network ---- */
+
+static const int rank = 3;
+
+/* One of its own plan, of which @op are operations of one step that has been posted. */
+static void *with_ops(void *context, int seq, void **op, void **step, int n)
+{
+	void *coll = start_coll(context, "AllReduce", seq, 1, NULL, start_group(context));
+
+	stop(coll);
+	for (int i = 0; i < n; i++) {
+		op[i] = start_op(context, coll, rank, i, 1);
+		step[i] = start_step(context, op[i], 0);
+		state(step[i], RECV_WAIT);
+	}
+	return coll;
+}
+
+static void through(void *context, void *coll)
+{
+	stop_channel(start_channel(context, coll, 0));
+}
+
+/* The operations of a collective that another process's proxy thread does come there with this one's handles. */
+static void pxn(void *context, int n)
+{
+	void *coll = start_coll(context, "AllReduce", 0, 1, NULL, start_group(context)), *handle = NULL;
+	struct descr d = { .type = PROXY_OP, .parent = coll, .rank = rank, .op = { getpid() + 1, 0, 1, 1, 1, 0 } };
+
+	stop(coll);
+	plugin.start(context, &handle, &d);
+	if (handle)
+		die("an operation of another process");
+	if (start_op(context, coll, rank + 1, 1, 1))
+		die("an operation of another rank");
+	if (start_op(context, NULL, rank, 1, 1))
+		die("an operation of a send");
+	if (start_step(context, NULL, 0) || start_step(context, coll, 0))
+		die("a step of no operation");
+	through(context, coll);
+}
+
+/* More operations than there is room for; the next collective has room. */
+static void many_ops(void *context, int n)
+{
+	void **op = calloc(n, sizeof(*op)), **step = calloc(n, sizeof(*step));
+
+	through(context, with_ops(context, 0, op, step, n));
+	through(context, with_ops(context, 1, op, step, 1));
+	free(op);
+	free(step);
+}
+
+/* What the proxy thread says of operations of which the collective is over, and another one is in its place. */
+static void late_ops(void *context, int n)
+{
+	void *op[2], *step[2], *other[2], *coll = with_ops(context, 0, op, step, 2);
+
+	through(context, coll);
+	coll = with_ops(context, 1, other, other + 1, 1);
+	for (int i = 0; i < 2; i++) {
+		state(step[i], RECV_GPU_WAIT);
+		stop(step[i]);
+		stop(op[i]);
+		if (start_step(context, op[i], 1))
+			die("a step of an operation that is over");
+	}
+	through(context, coll);
+}
+
+/* ncclCommAbort(): the communicator goes, then the proxy thread ends what it has. */
+static void aborted(void *context, int n)
+{
+	void *op[2], *step[2];
+
+	with_ops(context, 0, op, step, 2);
+	plugin.finalize(context);
+	for (int i = 0; i < 2; i++) {
+		state(step[i], RECV_GPU_WAIT);
+		stop(step[i]);
+		stop(op[i]);
+	}
+}
+
+/* Each time that it cannot post a step NCCL begins it anew, and takes the last handle. */
+static void begun_again(void *context, int n)
+{
+	void *coll = start_coll(context, "AllReduce", 0, 1, NULL, start_group(context));
+	void *op = start_op(context, coll, rank, 6, 20), *step = NULL, *channel;
+
+	stop(coll);
+	channel = start_channel(context, coll, 0);
+	for (int i = 0; i < 20; i++) {
+		for (int j = 0; j < n; j++)
+			step = start_step(context, op, i);
+		state(step, RECV_WAIT);
+		state(step, RECV_GPU_WAIT);
+		stop(step);
+	}
+	stop(op);
+	stop_channel(channel);
+}
+
+/* As many as a proxy thread at 400 Gb/s has in a second or ten: N collectives of 64 steps. */
+static void busy(void *context, int n)
+{
+	for (int i = 0; i < n; i++) {
+		void *coll = start_coll(context, "AllReduce", i, 1, NULL, start_group(context));
+		void *op = start_op(context, coll, rank, 6, 64), *channel = start_channel(context, coll, 0);
+
+		stop(coll);
+		for (int k = 0; k < 64; k++) {
+			void *step = start_step(context, op, k);
+
+			state(step, SEND_GPU_WAIT);
+			state(step, SEND_PEER_WAIT);
+			state(step, SEND_WAIT);
+			stop(step);
+		}
+		stop(op);
+		stop_channel(channel);
+	}
+}
+
 /* ---- several threads ---- */
 
 #define COMMS 4
@@ -362,7 +486,8 @@ static const struct {
 	{ "nostop", each_lacks_a_stop }, { "rare", tenth_lacks_a_stop }, { "garbage", more_announced },
 	{ "queued", queued }, { "late", late_stops }, { "twice", stopped_twice }, { "fused", fused },
 	{ "gone", after_finalize }, { "next", after_another }, { "threads", threads }, { "fork", forks },
-	{ "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
+	{ "pxn", pxn }, { "ops", many_ops }, { "lateops", late_ops }, { "abort", aborted }, { "again", begun_again },
+	{ "busy", busy }, { "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
 };
 
 int play_case(const char *name, int n)

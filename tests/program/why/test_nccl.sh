@@ -9,7 +9,7 @@ plugin=$PWD/../../../kstall/nccl/libkstall-nccl.so
 KSTALL=$PWD/../../../kstall/kstall
 export NCCL_PROFILER_PLUGIN=$plugin
 [ -e "$plugin" ] || skip_all "the plugin is not built here"
-plan 17
+plan 20
 
 # As `kstall nccl ID begin|end`: what came in order, and paired.
 pairs() { awk '$1 == "kstall" && $2 == "nccl" { if ($4 == "begin") n[$3]++; else if ($4 == "end" && n[$3] == 1) { n[$3] = 0; print $3 } }' "$1"; }
@@ -17,7 +17,8 @@ pairs() { awk '$1 == "kstall" && $2 == "nccl" { if ($4 == "begin") n[$3]++; else
 for version in 4 5 6; do
 	: >"$work/marker"
 	t_ok "v$version: runs" env KSTALL_MARKER="$work/marker" ./nccl $version 600
-	t_eq "v$version: each of 601 collectives has a begin and an end" "$(pairs "$work/marker" | wc -l) $(wc -l <"$work/marker")" "601 1202"
+	t_eq "v$version: each of 601 collectives has a begin and an end, 600 are on the GPU" \
+		"$(pairs "$work/marker" | wc -l) $(wc -l <"$work/marker") $(grep -c ' gpu$' "$work/marker")" "601 1802 600"
 	t_eq "v$version: a line has all that was said" "$(head -1 "$work/marker")" \
 		"kstall nccl feedfacecafebeef:3:AllReduce:0 begin comm=feedfacecafebeef rank=3 seq=0 func=AllReduce ranks=8"
 done
@@ -43,10 +44,24 @@ if [ -x "$KSTALL" ] && [ "$(id -u)" = 0 ]; then
 	END
 	t_eq "21 collectives are 21 steps, each when it was" "$(head -1 "$work/said")" "21 21 nccl {'nccl'} 21"
 	t_eq "whose" "$(tail -1 "$work/said")" "comm=feedfacecafebeef rank=3 seq=0 func=AllReduce ranks=8"
+	# Each waits 2 ms of its thread's processor time for rank 6, of which the plugin takes up to 0.1 ms for a time off the CPU.
+	python3 - "$work/json" >"$work/held" <<-'END'
+		import json, re, sys
+		steps = [s for s in json.load(open(sys.argv[1]))["steps"] if "func=AllReduce" in s["attributes"]]
+		def sums(step, name, culprit):
+		    return sum(p["ns"] for p in step["parts"] if re.fullmatch(name, p["name"]) and re.fullmatch(culprit, p["culprit"]))
+		print(sum(sums(s, "nccl: peer", "rank 6") >= 1900000 for s in steps),
+		      sum(sums(s, "nccl: host ← nccl/[0-9]+: sleep: (clock_)?nanosleep", "") >= 2000000 for s in steps),
+		      len(steps))
+	END
+	t_eq "each is held by rank 6, and by its proxy thread, which sleeps" "$(cat "$work/held")" "20 20 20"
+	t_eq "the table says so" "$("$KSTALL" why -i "$work/trace.dat" --step nccl | grep -c 'coll      nccl: peer  *rank 6$')" 3
+	NCCL_PROFILE_EVENT_MASK=2 "$KSTALL" record -o "$work/short.dat" --step nccl -- ./nccl 6 20 busy >"$work/out" 2>"$work/err" || bail "$(tail -1 "$work/err")"
+	t_eq "without channels the parts are the caller's" "$("$KSTALL" why -i "$work/short.dat" --step nccl | grep -c 'nccl: ')" 0
 	"$KSTALL" record -o "$work/user.dat" --step nccl -- setpriv --reuid 65534 --clear-groups ./nccl 6 20 >"$work/out" 2>"$work/err" || bail "$(tail -1 "$work/err")"
 	t_eq "as many of a user who reaches no trace_marker" "$("$KSTALL" why -i "$work/user.dat" --step nccl | sed -n '1s/:.*//p')" "21 steps by nccl"
 else
-	for what in "why" "21 collectives are 21 steps, each when it was" "whose" "as many of a user who reaches no trace_marker"; do t_skip "$what" "kstall is not built here"; done
+	for what in "why" "21 collectives are 21 steps, each when it was" "whose" "each is held by rank 6, and by its proxy thread, which sleeps" "the table says so" "without channels the parts are the caller's" "as many of a user who reaches no trace_marker"; do t_skip "$what" "kstall is not built here"; done
 fi
 t_fails "no plugin" env NCCL_PROFILER_PLUGIN=/nowhere.so ./nccl 6 1
 t_eq "no other symbols" "$(nm -D --defined-only "$plugin" | awk '{ print $3 }' | xargs)" "ncclProfiler_v4 ncclProfiler_v5 ncclProfiler_v6"

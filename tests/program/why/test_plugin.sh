@@ -9,7 +9,7 @@
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 marker=$work/marker
-plan 53
+plan 71
 
 # Addresses as gcc 12's thread sanitizer has them.
 here() { setarch -R "$@"; }
@@ -20,9 +20,10 @@ play() {
 	NCCL_PROFILER_PLUGIN=$PWD/san/$1/libkstall-nccl.so KSTALL_MARKER=${named-$marker} here "san/$1/nccl" "${@:2}" >"$work/out" 2>"$work/told"
 }
 
-# whole: do lines make sense, each a begin or the end of what is open? Then how many of which there are: BEGIN END LOST
+# whole: do lines make sense, each a begin, or the end of what is open, or that it is on the GPU? Then how many of which there are: BEGIN END LOST
 whole() {
 	awk '$1 " " $2 != "kstall nccl" || NF < 4 { bad++ }
+		$4 == "gpu" { if (!open[$3]) bad++; next }
 		$4 == "begin" { if (open[$3]++) bad++ }
 		$4 != "begin" { if (open[$3]-- != 1) bad++ }
 		{ n[$4]++ }
@@ -40,7 +41,10 @@ whatever() {
 }
 
 # lines: those in $marker, without what is the same in each
-lines() { sed -E 's/^kstall nccl //; s/comm=[0-9a-f]+ rank=[0-9]+ //; s/ ranks=8//' "$marker"; }
+lines() { sed -E 's/^kstall nccl //; s/comm=[0-9a-f]+ rank=[0-9]+ //; s/ ranks=8//; s/ end .*/ end/' "$marker"; }
+
+# keys: what collectives were held by, without the times
+keys() { sed -nE 's/^kstall nccl [^ ]* end//p' "$marker" | sed -E 's/=[0-9]+//g; s/^ //'; }
 
 for build in address thread; do
 	# --- the ends that NCCL does not report (rocm-systems 9882 and 4725, nccl 2221) ---
@@ -48,16 +52,32 @@ for build in address thread; do
 	whatever $build 10000 rare 10000 9000 1000 "every tenth does: the others end"
 	play $build 6 10000 rare
 	t_eq "$build: ... and it is those" "$(lines | awk '$2 == "lost" { split($1, id, ":"); if (id[4] % 10) print }')" ""
-	t_eq "$build: ... and NCCL is told, once and at the end" "$(cat "$work/told")" \
+	t_eq "$build: ... and NCCL's log has it, once and at the end" "$(cat "$work/told")" \
 		"nccl: WARN kstall: NCCL has not reported the end of abc:3:AllReduce:0: marked as lost, as others will be
-nccl: WARN kstall: communicator abc: 10000 collectives, 1000 lost, 0 events too late, 0 lines not written"
+nccl: WARN kstall: communicator abc: 10000 collectives, 1000 lost, 0 not split, 0 events too late, 0 lines not written"
 	whatever $build 10000 garbage 10000 0 10000 "224 channels are announced, and 4 reported: as many are lost"
 	whatever $build 1030 queued 1030 4 1026 "more are on the GPU's queue than there is room for: the oldest are lost"
 	whatever $build 700 fused 700 700 0 "collectives of one kernel may end before the first"
 	whatever $build 1024 late 1025 0 1025 "what comes too late ends nobody else"
 	play $build 6 1 twice
-	t_eq "$build: a channel that is stopped twice is through once" "$(cat "$work/out" "$marker" | grep -v begin | xargs)" \
-		"asks for 67 so far kstall nccl abc:3:AllReduce:0 end"
+	t_eq "$build: a channel that is stopped twice is through once" "$(cat "$work/out" "$marker" | grep -v begin | sed 's/ end .*/ end/' | xargs)" \
+		"asks for 91 so far kstall nccl abc:3:AllReduce:0 end"
+
+	# --- the network ---
+	whatever $build 1 pxn 1 1 0 "operations of another process, of another rank, of a send are not this collective's"
+	t_eq "$build: ... of which nothing is known" "$(keys | grep -c 'peer\|wire\|credit\|gpu')" 0
+	play $build 6 65537 ops
+	t_eq "$build: more operations than there is room for: it is not split" "$(sed -n 's/^kstall nccl \(.*\) end$/\1/p' "$marker")" "abc:3:AllReduce:0"
+	t_eq "$build: ... the next one is" "$(keys | sed -n 2p | grep -c peer)" 1
+	t_eq "$build: ... and NCCL's log has how many" "$(cat "$work/told")" \
+		"nccl: WARN kstall: communicator abc: 2 collectives, 0 lost, 1 not split, 0 events too late, 0 lines not written"
+	play $build 6 1 lateops
+	t_eq "$build: what comes after a collective's end is no other's" "$(lines | grep -c end) $(keys | sed -n 2p | grep -c gpu)" "2 0"
+	play $build 6 1 abort
+	t_eq "$build: ... or after the communicator's" "$(lines | sed 's/ .* / /' | xargs)" "abc:3:AllReduce:0 func=AllReduce abc:3:AllReduce:0 lost"
+	play $build 6 10 again
+	t_eq "$build: a step that is begun again and again is one" "$(keys | tr ' ' '\n' | grep -c '^peer:6$')" 1
+	whatever $build 500 busy 500 500 0 "500 of 64 steps, one after the other"
 
 	# --- the end of a communicator, of the library, of the process ---
 	t_ok "$build: stops after the end of the communicator and of the library" play $build 6 1 gone
@@ -73,8 +93,8 @@ def:1:Broadcast:7 end"
 	t_ok "$build: children of a process whose other thread goes on" play $build 6 20 fork
 	t_eq "$build: ... write no line" "$(whole | cut -d' ' -f3-) $(grep -c ':1000000 ' "$marker")" "0 0"
 	play $build 6 1030 comms
-	t_eq "$build: more communicators than there is room for, twice" "$(xargs <"$work/out")" "asks for 67 1023 1023"
-	t_eq "$build: ... NCCL is told of each" "$(grep -c "WARN kstall: a communicator's collectives are not marked" "$work/told")" 14
+	t_eq "$build: more communicators than there is room for, twice" "$(xargs <"$work/out")" "asks for 91 1023 1023"
+	t_eq "$build: ... NCCL's log has each" "$(grep -c "WARN kstall: a communicator's collectives are not marked" "$work/told")" 14
 done
 
 # --- who calls: a plain one, NCCL's own thread, a graph that runs twice ---
@@ -116,16 +136,16 @@ cp ../../../kstall/nccl/libkstall-nccl.so nccl "$work"
 # nobody command…: as a user who reaches no trace_marker
 nobody() { NCCL_PROFILER_PLUGIN=$work/libkstall-nccl.so setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$work/out" 2>"$work/told"; }
 nobody env KSTALL_MARKER="$work/root/marker" "$work/nccl" 6 1 where
-t_eq "a user who may not write to \$KSTALL_MARKER: to /dev/null, which kstall sees, too" "$(cat "$work/out")" "asks for 67
+t_eq "a user who may not write to \$KSTALL_MARKER: to /dev/null, which kstall sees, too" "$(cat "$work/out")" "asks for 91
 /dev/null"
-t_eq "... NCCL is told" "$(grep WARN "$work/told")" "nccl: WARN kstall: cannot write to $work/root/marker: Permission denied"
+t_eq "... NCCL's log has it" "$(grep WARN "$work/told")" "nccl: WARN kstall: cannot write to $work/root/marker: Permission denied"
 nobody env -u KSTALL_MARKER "$work/nccl" 6 1 where
-t_eq "a user who may not write to trace_marker: to /dev/null" "$(cat "$work/out")" "asks for 67
+t_eq "a user who may not write to trace_marker: to /dev/null" "$(cat "$work/out")" "asks for 91
 /dev/null"
 t_eq "... which is no reason for a warning" "$(grep -c WARN "$work/told")" 0
 named=/dev/full
 t_ok "a marker that takes nothing is no reason to fail" play address 6 5 threads
-t_eq "... and what was not written is counted" "$(grep -c 'WARN kstall: communicator .*: 1 collectives, 0 lost, 0 events too late, 2 lines not written' "$work/told")" 4
+t_eq "... and what was not written is counted" "$(grep -c 'WARN kstall: communicator .*: 1 collectives, 0 lost, 0 not split, 0 events too late, 2 lines not written' "$work/told")" 4
 mkfifo "$work/pipe"
 exec 3<>"$work/pipe"
 named=$work/pipe
