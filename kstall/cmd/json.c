@@ -108,6 +108,36 @@ static void faults(FILE *out, const struct ks_engine *e)
 	fputs("],\n", out);
 }
 
+static void port(FILE *out, const struct ks_engine *e, u32 name)
+{
+	const char *sep = "\n      { ";
+
+	key(out, "port", ks_string(name), ", \"changes\": [");
+	for (size_t i = 0; i < ks_changes(e); i++) {
+		const struct ks_change *c = &e->changes[i];
+
+		if (c->port != name)
+			continue;
+		fputs(sep, out);
+		key(out, "counter", ks_string(c->counter), ", ");
+		num(out, "from_ns", c->from, ", ");
+		num(out, "to_ns", c->to, ", ");
+		num(out, "count", c->count, " }");
+		sep = ",\n      { ";
+	}
+	fputs("] }", out);
+}
+
+static void ports(FILE *out, const struct ks_engine *e)
+{
+	fputs(" \"ports\": [", out);
+	for (size_t i = 0; i < e->nr_ports; i++) {
+		fputs(i ? ",\n  { " : "\n  { ", out);
+		port(out, e, e->ports[i]);
+	}
+	fputs("],\n", out);
+}
+
 static void total(FILE *out, const struct ks_report *r)
 {
 	struct ks_parts sum;
@@ -145,6 +175,7 @@ void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine 
 	num(out, "refused", e->refused, ", ");
 	num(out, "unended", e->unended, " },\n");
 	faults(out, e);
+	ports(out, e);
 	unseen(out, e);
 	fputs(" \"cost\": { ", out);
 	num(out, "events", e->events, ", ");

@@ -14,6 +14,7 @@
 #include "recorder/recorder.h"
 #include "trace/datfile.h"
 #include "trace/gpulib.h"
+#include "trace/ports.h"
 #include "trace/session.h"
 
 #define PAGE 4096
@@ -279,6 +280,7 @@ int ks_cmd_record(struct ks_options *o, char **args)
 		if (o->time && ks_mono_ns() - begin >= o->time)
 			break;
 		r.more_formats |= ks_gpu_look(&r.s);
+		ks_ports_look(&r.s, false);
 		if (drain(&r, take_whole) < 1 << 20)
 			usleep(20000);
 	}

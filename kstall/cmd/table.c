@@ -6,6 +6,8 @@
 
 #define MOST_PARTS 8		/* of all steps */
 #define STEP_PARTS 4
+#define COUNTERS 4		/* of a port */
+#define MOST_COUNTERS 64	/* that drivers have */
 
 void ks_print_heads(FILE *out)
 {
@@ -52,6 +54,56 @@ static void print_parts(FILE *out, const struct ks_parts *parts, u64 whole, bool
 	ks_parts_free(&sum);
 }
 
+/* "12 out_of_sequence, 3 np_cnp_sent and 2 more" */
+static void print_counters(FILE *out, const struct ks_change *sum, size_t nr)
+{
+	for (size_t i = 0; i < nr && i < COUNTERS; i++)
+		fprintf(out, "%s%llu %s", i ? ", " : "", (unsigned long long)sum[i].count, ks_string(sum[i].counter));
+	if (nr > COUNTERS)
+		fprintf(out, " and %zu more", nr - COUNTERS);
+}
+
+/* They are looked at once a second, so what they count need not have been in the step. */
+static void print_changes(FILE *out, const struct ks_engine *e, const struct ks_step *s)
+{
+	struct ks_change sum[MOST_COUNTERS];
+	char time[32];
+
+	for (size_t i = 0; i < e->nr_ports; i++) {
+		size_t nr = ks_changes_sum(e, e->ports[i], s->begin, s->end, sum, MOST_COUNTERS);
+		u64 from = UINT64_MAX, to = 0;
+
+		for (size_t j = 0; j < nr; j++) {
+			from = min_u64(from, sum[j].from);
+			to = max_u64(to, sum[j].to);
+		}
+		if (!nr)
+			continue;
+		fprintf(out, "  ! %s in the %s around it: ", ks_string(e->ports[i]), ks_time(time, to - from));
+		print_counters(out, sum, nr);
+		fputc('\n', out);
+	}
+}
+
+static void print_ports(FILE *out, const struct ks_engine *e)
+{
+	struct ks_change sum[MOST_COUNTERS];
+
+	for (size_t i = 0; i < e->nr_ports; i++) {
+		size_t nr = ks_changes_sum(e, e->ports[i], 0, UINT64_MAX, sum, MOST_COUNTERS);
+
+		fprintf(out, "%s%s: ", i ? "; " : "\nRDMA ports: ", ks_string(e->ports[i]));
+		if (nr)
+			print_counters(out, sum, nr);
+		else
+			fputs("nothing lost, repeated or slowed down", out);
+	}
+	if (e->nr_changes > ks_changes(e))
+		fputs("; and more, later", out);
+	if (e->nr_ports)
+		fputc('\n', out);
+}
+
 static void print_step(FILE *out, const struct ks_engine *e, const struct ks_step *s)
 {
 	char time[32], text[KS_TEXT];
@@ -65,6 +117,7 @@ static void print_step(FILE *out, const struct ks_engine *e, const struct ks_ste
 	fputc('\n', out);
 	for (const struct ks_fault *f = NULL; (f = ks_faults_next(e, f, s->begin, s->end));)
 		fprintf(out, "  ! after %s: %s\n", ks_time(time, f->ts - s->begin), ks_fault_text(text, f));
+	print_changes(out, e, s);
 	print_parts(out, &s->parts, s->end - s->begin, !s->lost, STEP_PARTS);
 }
 
@@ -124,7 +177,7 @@ static void print_cost(FILE *out, const struct ks_report *r, const struct ks_eng
 		fprintf(out, "; %llu markers without their other half",
 			(unsigned long long)e->unmatched);
 	if (e->refused)
-		fprintf(out, "; %llu markers refused: they have no ID of up to 47 characters, or too many steps are open",
+		fprintf(out, "; %llu markers refused: no ID of up to 47 characters, too many open steps, or times that no collective has",
 			(unsigned long long)e->refused);
 	if (e->unended)
 		fprintf(out, "; %llu collectives are missing: NCCL has not reported their end",
@@ -178,6 +231,7 @@ void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 	ks_steps_waiting(e, print_waiting, &(struct waiting){ out, e });
 	if (e->nr_faults)
 		fprintf(out, "\n%zu Xids or SXids while kstall looked\n", e->nr_faults);
+	print_ports(out, e);
 	print_unseen(out, e);
 	print_cost(out, r, e);
 }

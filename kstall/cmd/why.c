@@ -15,6 +15,7 @@
 #include "recorder/recorder.h"
 #include "trace/gpulib.h"
 #include "trace/live.h"
+#include "trace/ports.h"
 #include "trace/probe.h"
 
 static void prepare(struct ks_engine *e, struct ks_report *r, const struct ks_options *o)
@@ -134,6 +135,7 @@ static void follow_live(struct ks_session *s, struct ks_live *l, struct ks_engin
 		over = ks_session_over(s, &o->target) || (o->time && ks_mono_ns() - begin >= o->time);
 		if (ks_gpu_look(s))
 			ks_live_formats(l, s);
+		ks_ports_look(s, false);
 		ks_live_pass(l, e);
 		r->seconds = (ks_mono_ns() - begin) / 1e9;
 		r->cpu_seconds = cpu_seconds() - cpu;

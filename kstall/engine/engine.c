@@ -66,6 +66,8 @@ void ks_engine_free(struct ks_engine *e)
 	free(e->context);
 	free(e->unseen);
 	free(e->faults);
+	free(e->ports);
+	free(e->changes);
 	free(e->jobs);
 	free(e->issued);
 	free(e->disks);

@@ -229,6 +229,13 @@ struct ks_fault {
 	char dev[32], text[160];
 };
 
+/* By how much a counter of an RDMA port has grown between two looks; the port's and the counter's names are interned. */
+struct ks_change {
+	u64 from, to;
+	u32 port, counter;
+	u64 count;
+};
+
 struct ks_unseen {
 	char layer[32], event[64], why[160];
 };
@@ -283,6 +290,10 @@ struct ks_engine {
 	size_t nr_unseen, room_unseen;
 	struct ks_fault *faults;
 	size_t nr_faults;	/* also of those that are not kept */
+	u32 *ports;		/* that are looked at */
+	size_t nr_ports;
+	struct ks_change *changes;
+	size_t nr_changes;	/* also of those that are not kept */
 	struct ks_job *jobs;	/* of GPUs */
 	struct ks_throttled throttled[KS_THROTTLED];
 	size_t nr_throttled;
@@ -449,6 +460,13 @@ void ks_disk_note(struct ks_engine *e, const char *text);
 /* fault.c: the one after @after (NULL: the first) in [@begin, @end]; NULL: there is none */
 const struct ks_fault *ks_faults_next(const struct ks_engine *e, const struct ks_fault *after, u64 begin, u64 end);
 char *ks_fault_text(char *buf, const struct ks_fault *f);	/* KS_TEXT bytes */
+
+/* port.c */
+void ks_port_note(struct ks_engine *e, const char *text);
+size_t ks_changes(const struct ks_engine *e);	/* how many are kept */
+
+/* Of @port, by counter, what may have been in [@begin, @end], the most first; returns how many, @most at most. */
+size_t ks_changes_sum(const struct ks_engine *e, u32 port, u64 begin, u64 end, struct ks_change *sum, size_t most);
 
 /* done.c: what was done elsewhere, and the threads that it has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);

@@ -117,6 +117,8 @@ void ks_note_feed(struct ks_engine *e, s32 pid, const char *word, const char *te
 		ks_call_note(e, text);
 	else if (!strcmp(word, "disk"))
 		ks_disk_note(e, text);
+	else if (!strcmp(word, "port"))
+		ks_port_note(e, text);
 	else if (!strcmp(word, "unseen"))
 		note_unseen(e, text);
 }

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "trace/gpulib.h"
 #include "trace/notes.h"
+#include "trace/ports.h"
 #include "trace/probe.h"
 #include "trace/session.h"
 #include "trace/tracing.h"
@@ -378,6 +379,7 @@ void ks_session_start(struct ks_session *s, const struct ks_target *target)
 	ks_note_states(s, target);
 	ks_unseen(tell_unseen, s);
 	ks_gpu_note(s);
+	ks_ports_find(s);
 	if (s->go >= 0) {
 		if (write(s->go, "", 1) != 1)
 			ks_die("the command has gone: %s", strerror(errno));
@@ -432,6 +434,7 @@ int ks_session_status(struct ks_session *s)
 
 void ks_session_stop(struct ks_session *s)
 {
+	ks_ports_look(s, true);
 	/* All at once, as disabling one after the other takes a while: the last ones would be recorded without the first. */
 	for (int b = 0; b < KS_BUFFERS; b++)
 		tracefs_trace_off(s->buffer[b]);
@@ -450,5 +453,6 @@ void ks_session_end(struct ks_session *s)
 		close(s->process[--s->nr_process].fd);
 	free(s->process);
 	ks_gpu_end(s);
+	ks_ports_end(s);
 	ks_guard_end(s->id);
 }

@@ -28,6 +28,7 @@ struct ks_session {
 	struct ks_name *name;	/* the job's threads when events began */
 	size_t nr_name, room_name;
 	struct ks_gpu *gpu;	/* NULL: calls of its library are not asked for */
+	struct ks_ports *ports;	/* of RDMA devices */
 };
 
 /*
