@@ -138,6 +138,22 @@ static void ports(FILE *out, const struct ks_engine *e)
 	fputs("],\n", out);
 }
 
+static void evictions(FILE *out, const struct ks_engine *e)
+{
+	fputs(" \"evictions\": [", out);
+	for (size_t i = 0; i < ks_evictions(e); i++) {
+		const struct ks_eviction *x = &e->evictions[i];
+
+		fputs(i ? ",\n  { " : "\n  { ", out);
+		key(out, "process", ks_string(x->process), ", ");
+		num(out, "asked_ns", x->asked, ", ");
+		num(out, "off_ns", x->off, ", ");
+		num(out, "on_ns", x->on, ", ");
+		key(out, "by", ks_string(x->by), " }");
+	}
+	fputs("],\n", out);
+}
+
 static void total(FILE *out, const struct ks_report *r)
 {
 	struct ks_parts sum;
@@ -175,6 +191,7 @@ void ks_print_json(FILE *out, const struct ks_report *r, const struct ks_engine 
 	num(out, "refused", e->refused, ", ");
 	num(out, "unended", e->unended, " },\n");
 	faults(out, e);
+	evictions(out, e);
 	ports(out, e);
 	unseen(out, e);
 	fputs(" \"cost\": { ", out);

@@ -54,6 +54,22 @@ static void print_parts(FILE *out, const struct ks_parts *parts, u64 whole, bool
 	ks_parts_free(&sum);
 }
 
+/* What ran on the GPU is not known; the queues of that process did not. */
+static void print_evictions(FILE *out, const struct ks_engine *e, const struct ks_step *s)
+{
+	char off[32], after[32];
+
+	for (size_t i = 0; i < ks_evictions(e); i++) {
+		const struct ks_eviction *x = &e->evictions[i];
+		u64 ns = ks_eviction_in(x, s->begin, s->end);
+
+		if (ns)
+			fprintf(out, "  ! after %s: ROCm's queues of %s off for %s, evicted for %s\n",
+				ks_time(after, max_u64(x->off, s->begin) - s->begin), ks_string(x->process),
+				ks_time(off, ns), ks_string(x->by));
+	}
+}
+
 /* "12 out_of_sequence, 3 np_cnp_sent and 2 more" */
 static void print_counters(FILE *out, const struct ks_change *sum, size_t nr)
 {
@@ -117,6 +133,7 @@ static void print_step(FILE *out, const struct ks_engine *e, const struct ks_ste
 	fputc('\n', out);
 	for (const struct ks_fault *f = NULL; (f = ks_faults_next(e, f, s->begin, s->end));)
 		fprintf(out, "  ! after %s: %s\n", ks_time(time, f->ts - s->begin), ks_fault_text(text, f));
+	print_evictions(out, e, s);
 	print_changes(out, e, s);
 	print_parts(out, &s->parts, s->end - s->begin, !s->lost, STEP_PARTS);
 }
@@ -231,6 +248,8 @@ void ks_print_table(FILE *out, const struct ks_report *r, struct ks_engine *e)
 	ks_steps_waiting(e, print_waiting, &(struct waiting){ out, e });
 	if (e->nr_faults)
 		fprintf(out, "\n%zu Xids or SXids while kstall looked\n", e->nr_faults);
+	if (e->nr_evictions)
+		fprintf(out, "\n%zu times ROCm's queues of a process were evicted while kstall looked\n", e->nr_evictions);
 	print_ports(out, e);
 	print_unseen(out, e);
 	print_cost(out, r, e);

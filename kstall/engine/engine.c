@@ -66,6 +66,7 @@ void ks_engine_free(struct ks_engine *e)
 	free(e->context);
 	free(e->unseen);
 	free(e->faults);
+	free(e->evictions);
 	free(e->ports);
 	free(e->changes);
 	free(e->jobs);

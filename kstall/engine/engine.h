@@ -229,6 +229,14 @@ struct ks_fault {
 	char dev[32], text[160];
 };
 
+/* ROCm's queues of a process were off the GPU; the process's name and that of whose wish it was are interned. */
+struct ks_eviction {
+	u64 asked, off, on;	/* 0: not yet */
+	u64 ctx;		/* of its fence */
+	u32 process, by;
+	s32 pid;		/* of @by */
+};
+
 /* By how much a counter of an RDMA port has grown between two looks; the port's and the counter's names are interned. */
 struct ks_change {
 	u64 from, to;
@@ -290,6 +298,8 @@ struct ks_engine {
 	size_t nr_unseen, room_unseen;
 	struct ks_fault *faults;
 	size_t nr_faults;	/* also of those that are not kept */
+	struct ks_eviction *evictions;
+	size_t nr_evictions;	/* also of those that are not kept */
 	u32 *ports;		/* that are looked at */
 	size_t nr_ports;
 	struct ks_change *changes;
@@ -437,6 +447,9 @@ void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_xid(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_sxid(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_evict_asked(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_evicted(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_restored(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_gpu_begin(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_gpu_end(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_gpu_only(struct ks_engine *e, const struct ks_event *ev);
@@ -460,6 +473,10 @@ void ks_disk_note(struct ks_engine *e, const char *text);
 /* fault.c: the one after @after (NULL: the first) in [@begin, @end]; NULL: there is none */
 const struct ks_fault *ks_faults_next(const struct ks_engine *e, const struct ks_fault *after, u64 begin, u64 end);
 char *ks_fault_text(char *buf, const struct ks_fault *f);	/* KS_TEXT bytes */
+
+/* eviction.c */
+size_t ks_evictions(const struct ks_engine *e);	/* how many are kept */
+u64 ks_eviction_in(const struct ks_eviction *x, u64 begin, u64 end);	/* how long the queues were off then */
 
 /* port.c */
 void ks_port_note(struct ks_engine *e, const char *text);

@@ -48,6 +48,8 @@ struct ks_type {
 	/* For those of the kernel: */
 	enum ks_span span;
 	bool family;		/* each of its events is of one function, which is the first field: NAME_NUMBER_FUNCTION */
+	const char *only_with;	/* a file; without it this node has none, or none of interest */
+	const char *filter;	/* of those that are recorded */
 	const char *module_has;	/* an event of a module that says the same and more: where it is, this one is not read */
 };
 

@@ -14,6 +14,8 @@
 
 #define CLASS	"/sys/class/infiniband"
 #define NAME	64	/* IB_DEVICE_NAME_MAX */
+#define MOST	64	/* ports: a node with virtual functions may have hundreds */
+#define SHARE	200	/* of our time, at most one part for looking */
 
 struct counter {
 	char port[NAME + 8], name[NAME];
@@ -24,7 +26,8 @@ struct counter {
 struct ks_ports {
 	struct counter *counter;
 	size_t nr, room;
-	u64 looked;
+	size_t nr_ports, more;
+	u64 looked, took;
 };
 
 /*
@@ -115,14 +118,17 @@ static void add_port(struct ks_session *s, const char *device, const char *name)
 {
 	char port[NAME + 8], path[sizeof(CLASS) + 3 * NAME], text[NAME + 32];
 
-	if (strlen(device) >= NAME || strlen(name) >= 8)
+	if (s->ports->nr_ports == MOST || strlen(device) >= NAME || strlen(name) >= 8) {
+		s->ports->more++;
 		return;
+	}
 	ks_fmt(port, sizeof(port), "%s/%s", device, name);
 	if (!each(ks_fmt(path, sizeof(path), CLASS "/%s/ports/%s/hw_counters", device, name), add_counter, s, port)) {
 		unread(s, port, errno);
 		return;
 	}
 	ks_note(s, ks_fmt(text, sizeof(text), "kstall port %s 0\n", port));
+	s->ports->nr_ports++;
 }
 
 static void add_device(struct ks_session *s, const char *in, const char *name)
@@ -136,9 +142,13 @@ static void add_device(struct ks_session *s, const char *in, const char *name)
 
 void ks_ports_find(struct ks_session *s)
 {
+	char text[80];
+
 	s->ports = ks_alloc(sizeof(*s->ports));
 	if (!each(CLASS, add_device, s, "") && errno != ENOENT)
 		unread(s, CLASS, errno);
+	if (s->ports->more)
+		ks_note(s, ks_fmt(text, sizeof(text), "kstall unseen ports hw_counters %zu more ports are not looked at\n", s->ports->more));
 	s->ports->looked = ks_mono_ns();
 }
 
@@ -180,11 +190,12 @@ void ks_ports_look(struct ks_session *s, bool last)
 {
 	u64 now = ks_mono_ns(), ns = s->ports ? now - s->ports->looked : 0;
 
-	if (!ns || !s->ports->nr || (ns < NSEC && !last))
+	if (!ns || !s->ports->nr || (ns < max_u64(NSEC, s->ports->took * SHARE) && !last))
 		return;
 	s->ports->looked = now;
 	for (size_t i = 0; i < s->ports->nr;)
 		i = look_at(s, i, ns);
+	s->ports->took = ks_mono_ns() - now;
 }
 
 void ks_ports_end(struct ks_session *s)

@@ -163,9 +163,11 @@ static bool is_needed(const struct ks_type *t)
 /* Returns 0, or why not. */
 static int enable(struct ks_session *s, const struct ks_type *t)
 {
+	struct tracefs_instance *in = s->buffer[buffer_of(t)];
 	const char *system = ks_session_system(s, t);
 
-	if (tracefs_event_file_write(s->buffer[buffer_of(t)], system, t->name, "enable", "1") >= 0)
+	if ((!t->filter || tracefs_event_file_write(in, system, t->name, "filter", t->filter) >= 0) &&
+	    tracefs_event_file_write(in, system, t->name, "enable", "1") >= 0)
 		return 0;
 	if (is_needed(t))
 		ks_die("the event %s:%s cannot be enabled: %s", t->system, t->name, strerror(errno));
@@ -179,7 +181,8 @@ static void enable_all(struct ks_session *s, const struct ks_target *target, int
 		const struct ks_type *t = &ks_types[i];
 		bool is_call = !strcmp(t->name, "call");
 
-		if (!strcmp(t->system, "ftrace") || t->family || (is_call && !target->symbol) || ks_module_tells(t))
+		if (!strcmp(t->system, "ftrace") || t->family || (is_call && !target->symbol) || ks_module_tells(t) ||
+		    (t->only_with && access(t->only_with, F_OK)))
 			continue;
 		if (is_needed(t) || tracefs_event_file_exists(NULL, ks_session_system(s, t), t->name, "enable"))
 			error[i] = enable(s, t);

@@ -37,6 +37,10 @@ static unsigned int max_live = 16384;
 module_param(max_live, uint, 0644);
 MODULE_PARM_DESC(max_live, "unfinished jobs at which a submitter waits (default 16384)");
 
+static char soft_driver[32];
+module_param_string(soft_driver, soft_driver, sizeof(soft_driver), 0444);
+MODULE_PARM_DESC(soft_driver, "whose fences those of the program are, as they say; empty: its own");
+
 #define MAX_ENTITIES	64
 
 struct mock_ring {
@@ -101,7 +105,7 @@ static LLIST_HEAD(mock_gone);
 
 static const char *mock_driver_name(struct dma_fence *f)
 {
-	return "mock_gpu";
+	return f->context == mock_soft_ctx && *soft_driver ? soft_driver : "mock_gpu";
 }
 
 static const char *mock_timeline_name(struct dma_fence *f)
@@ -109,9 +113,16 @@ static const char *mock_timeline_name(struct dma_fence *f)
 	return f->context == mock_soft_ctx ? "soft" : "hw";
 }
 
+/* Nothing has to be done for it. Without this function nobody's wish is traced. */
+static bool mock_enable_signaling(struct dma_fence *f)
+{
+	return true;
+}
+
 static const struct dma_fence_ops mock_fence_ops = {
 	.get_driver_name = mock_driver_name,
 	.get_timeline_name = mock_timeline_name,
+	.enable_signaling = mock_enable_signaling,
 };
 
 static struct mock_fence *mock_fence_alloc(void)

@@ -36,7 +36,7 @@ SMALL = 28                              # words; what is longer has its length i
 UNSET = 0x5f5f5f5f5f5f5f5f              # of numbers that a line leaves out
 OPTION_BUFFER, OPTION_TRACECLOCK, OPTION_UNAME = 3, 4, 5
 
-# Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls,lock}.h of Linux
+# Layouts of the kernel's own events, in the order of their fields: include/trace/events/{sched,task,syscalls,lock,dma_fence}.h of Linux
 # 6.12 and print in kernel/trace/trace_entries.h, and some fields of those in {compaction,migrate,block,writeback}.h; offsets
 # follow from the types. kstall's probes are what kstall/trace/probe.c and gpulib.c write into kprobe_events and uprobe_events.
 COMM = "char {}[16]"
@@ -50,6 +50,10 @@ KERNEL = {
     "task:task_newtask": ("pid_t pid", COMM.format("comm"), "unsigned long clone_flags", "short oom_score_adj"),
     "raw_syscalls:sys_enter": ("long id", "unsigned long args[6]"),
     "raw_syscalls:sys_exit": ("long id", "long ret"),
+    "dma_fence:dma_fence_enable_signal": ("__data_loc char[] driver", "__data_loc char[] timeline", "unsigned int context",
+                                          "unsigned int seqno"),
+    "dma_fence:dma_fence_signaled": ("__data_loc char[] driver", "__data_loc char[] timeline", "unsigned int context", "unsigned int seqno"),
+    "dma_fence:dma_fence_init": ("__data_loc char[] driver", "__data_loc char[] timeline", "unsigned int context", "unsigned int seqno"),
     "lock:contention_begin": ("void * lock_addr", "unsigned int flags"),
     "lock:contention_end": ("void * lock_addr", "int ret"),
     "compaction:mm_compaction_begin": ("unsigned long zone_start", "bool sync"),

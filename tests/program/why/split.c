@@ -106,10 +106,10 @@ int main(void)
 
 	while (fgets(line, sizeof(line), stdin)) {
 		memset(n, 0, sizeof(n));
-		*word = '\0';
 		if (sscanf(line, "%llu %15s %llu %llu %llu", &now, what, n, n + 1, n + 2) < 2)
 			die(line);
-		sscanf(line, "%*u %*s %*u %*u %15s", word);
+		if (sscanf(line, "%*u %*s %*u %*u %15s", word) != 1)
+			*word = '\0';
 		now = (now + 1000000) * 1000;
 		if (!strcmp(what, "off"))
 			off += n[0] * 1000;
