@@ -19,7 +19,9 @@ static void add_total(struct ks_report *r, const struct ks_step *s)
 	for (size_t i = 0; i < s->parts.nr; i++) {
 		struct ks_part p = s->parts.part[i];
 
-		p.what.culprit = (struct ks_culprit){ 0 };
+		/* Ranks are few, and the one that was waited for most is the answer. */
+		if (p.what.layer != KS_NCCL)
+			p.what.culprit = (struct ks_culprit){ 0 };
 		ks_via_any(&p.what);
 		ks_parts_add(&r->total, p.what, p.ns, p.count);
 	}
