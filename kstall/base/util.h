@@ -31,7 +31,7 @@ void ks_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ks_die(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /*
- * libtracecmd, and the C library when it aborts, write to standard error, too. After ks_silence_libraries() only who writes to
+ * libtracecmd, and the C library when it aborts, write to standard error, too. After ks_silence_libraries() only code that writes to
  * ks_errors() is seen.
  */
 void ks_silence_libraries(void);
@@ -52,7 +52,7 @@ bool ks_is_control(const char *s);
 #define KS_NO_CHARACTER "\xef\xbf\xbd"	/* U+FFFD, for a byte that is not UTF-8 */
 
 /*
- * @s for terminals and whoever wants UTF-8, as a task may have any name: a control becomes '?', a byte that is not UTF-8 U+FFFD.
+ * @s for terminals and other readers of UTF-8, as a task may have any name: a control becomes '?', a byte that is not UTF-8 U+FFFD.
  * At most 3 times as long; cut between characters where @buf is too small.
  */
 char *ks_printable(char *buf, size_t size, const char *s);

@@ -9,7 +9,7 @@
 
 struct ks_options;
 
-/* Whose an option is. */
+/* The subcommands that have an option. */
 enum {
 	KS_WHY = 1 << 0,
 	KS_RECORD = 1 << 1,

@@ -18,7 +18,7 @@ struct service {
 	struct ks_tally tally;
 	struct ks_workloads jobs;
 	u64 passed;		/* when */
-	bool failed, unsaved;	/* the file, who has a series: which has been said */
+	bool failed, unsaved;	/* the metrics, the file of series: which failure has been reported */
 	char file[4096], series[4096];
 };
 
@@ -34,7 +34,7 @@ static void pass(struct service *s)
 {
 	ks_metric_refresh(s->source);
 	ks_tally_pass(&s->tally, s->source);
-	/* Before anybody sees them: a kill must not change who has a series. */
+	/* Before anybody sees them: a kill must not change which workloads have a series. */
 	if (!ks_series_save(&s->tally, s->series) && !s->unsaved) {
 		ks_warn("%s is not written: %s", s->series, strerror(errno));
 		s->unsaved = true;
@@ -48,7 +48,7 @@ static char *page(void *priv, bool openmetrics, size_t *len)
 {
 	struct service *s = priv;
 
-	/* Who asks again and again gets the same. */
+	/* A client that asks again and again gets the same. */
 	if (ks_mono_ns() - s->passed > NSEC)
 		pass(s);
 	return ks_expose(&s->tally, s->o->jobs ? &s->jobs : NULL, openmetrics, len);

@@ -155,7 +155,7 @@ const struct ks_option ks_option_table[] = {
 	{ KS_WHY | KS_RECORD, 'b', "buffer", "KIB", NULL, NUMBER(target.buffer_kib),
 	  "the size of a CPU's part of each of the two ring buffers (default: 8192 for the job's events and 4096 for everybody's, or less, which is said: at most 1 GiB and 1/64 of memory together)" },
 	{ KS_WHY | KS_RECORD, 0, "as-root", NULL, NULL, FLAG(target.as_root),
-	  "run COMMAND as root, whoever called sudo" },
+	  "run COMMAND as root, not as the user who called sudo" },
 	{ KS_WHY | KS_RECORD, 0, "no-cuda", NULL, NULL, CUDA(target.no_cuda),
 	  "no probes on the functions of libcuda and libamdhip64" },
 	{ KS_WHY | KS_RECORD, 0, "cuda-launch", NULL, NULL, CUDA(target.cuda_launch),

@@ -18,7 +18,7 @@
 static char whole[NAME_MAX + 64], unfinished[sizeof(whole) + sizeof(".XXXXXX")];
 static int directory;
 
-/* The same without the directory's descriptor: who ends early may have closed all there are. */
+/* The same without the directory's descriptor: a program that ends early may have closed all there are. */
 static char leftover[PATH_MAX + sizeof(".XXXXXX")];
 
 static void remove_unfinished(void)
@@ -105,7 +105,7 @@ static char *follow(const char *name)
 	return ks_strdup(path);
 }
 
-/* Whoever puts a link there after follow() has looked is refused by the kernel. */
+/* A link that comes there after follow() has looked is refused by the kernel. */
 static int open_followed(const char *path, u64 flags)
 {
 	return ks_openat2(AT_FDCWD, path, flags, RESOLVE_NO_SYMLINKS);

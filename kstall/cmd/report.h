@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the engine found, for whoever prints it. */
+/* What the engine found, to be printed. */
 #ifndef KSTALL_REPORT_H
 #define KSTALL_REPORT_H
 

@@ -66,7 +66,7 @@ static struct ks_issued *place(struct ks_engine *e, const struct ks_issued *r)
 	return &e->issued[h * 0x9e3779b97f4a7c15ULL >> 50];
 }
 
-/* comm is of who has given it to the driver: mostly whoever waits for it, or the thread of the kernel that works for that one */
+/* comm is of the task that gave it to the driver: mostly the one that waits for it, or a kernel thread that works for that one */
 void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_issued r = request_of(ev);

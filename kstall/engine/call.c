@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * System calls by what they do: an ioctl on an accelerator's file, by its number, and if the number alone does not say whose it
+ * System calls by what they do: an ioctl on an accelerator's file, by its number, and if the number alone does not say of which driver it
  * is, by the file. Files are those that the recorder has noted, and those whose first call can be nobody else's.
  */
 #include <stdio.h>
@@ -118,7 +118,7 @@ static void set(struct ks_call *c, u8 layer, const char *phase, const char *name
 	c->culprit = ks_intern(name);
 }
 
-/* A bare number says nothing but on a file of which it is known whose it is. */
+/* A bare number says nothing but on a file of a known driver. */
 static bool is_bare(u32 word)
 {
 	return !(word & 0xc0000000) && word != UVM_INITIALIZE;

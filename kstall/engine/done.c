@@ -228,7 +228,7 @@ static void phase(struct ks_done *d, const char *name, u64 begin, u64 ns)
 		d->phase[d->nr++] = (struct ks_phase){ begin, begin + ns, ks_intern(name), d->culprit };
 }
 
-/* For a picture: what the disk or the ring did, with an arrow from whoever waited for it. */
+/* For a picture: what the disk or the ring did, with an arrow from the thread that waited for it. */
 static void add_slice(struct ks_engine *e, const struct ks_event *ev, const char *track,
 		      const char *name, u64 begin, struct ks_done *d)
 {
@@ -327,7 +327,7 @@ static const struct ks_form qp_form = {
 	"QP {qp} of {dev} ({user})", "{n} requests on {dev} ({user})", 1 << 1 | 1 << 2, { "qp", "dev", "user" },
 };
 
-/* The queue pair is the kernel's; who posted the request may wait for it. */
+/* The queue pair is the kernel's; the thread that posted the request may wait for it. */
 void ks_on_wr_latency(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_done d = { .pid = KS_NUM(ev, ib_wr_latency, post_pid), .layer = KS_RDMA };

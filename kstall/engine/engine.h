@@ -4,7 +4,7 @@
  * neither files nor ring buffers.
  *
  * A thread's time is a list of segments without a gap. sched_switch and its like make them,
- * intervals that end are carved into them (who comes first, wins: what is inside ends first),
+ * intervals that end are carved into them (the first one wins: what is inside ends first),
  * and when nothing that is to come can reach back to them, at the thread's next system call,
  * they are added to its steps and forgotten.
  */
@@ -68,7 +68,7 @@ struct ks_thread;
 #define KS_NO_CALL (-1)		/* in user mode, or it is not known */
 #define KS_EXITING (-2)		/* between sched_process_exit and the last switch */
 
-/* Who ended a sleep. */
+/* The task that ended a sleep. */
 struct ks_waker {
 	struct ks_thread *t;	/* NULL: an interrupt, or not known */
 	/* As it was then. Its number may be another's by now. */
@@ -116,7 +116,7 @@ struct ks_step {
 	/* of a collective */
 	struct ks_split *split;		/* its parts, which then are not its thread's; NULL: not known */
 	struct ks_step *proxy;		/* the time of NCCL's proxy thread meanwhile, which is no step of its own */
-	struct ks_step *collective;	/* of such a time: whose it is, which lasts no longer */
+	struct ks_step *collective;	/* of such a time: the collective, which may be over before; NULL: it is gone */
 	bool waits;			/* only for @proxy */
 };
 
@@ -171,7 +171,7 @@ struct ks_thread {
 	struct ks_thread *next_with, **prev_with;	/* threads that have steps */
 	struct ks_thread *next_main;		/* first threads of processes, for windows */
 	bool is_main, folding;
-	u64 track;		/* for who draws it; 0: none */
+	u64 track;		/* of the picture; 0: none */
 	u32 track_name;
 	u64 last_call;		/* of the function that makes steps */
 	/* requests of a kernel thread, for the threads that it wakes up */
@@ -229,7 +229,7 @@ struct ks_fault {
 	char dev[32], text[160];
 };
 
-/* ROCm's queues of a process were off the GPU; the process's name and that of whose wish it was are interned. */
+/* ROCm's queues of a process were off the GPU; the names of the process and of the task that wanted its memory are interned. */
 struct ks_eviction {
 	u64 asked, off, on;	/* 0: not yet */
 	u64 ctx;		/* of its fence */

@@ -28,10 +28,10 @@ enum ks_span {
 	KS_NR_SPANS
 };
 
-/* Whose events of a kind are of use: what everybody writes of them costs everybody. */
+/* The tasks whose events of a kind are of use: an event that everybody writes costs everybody. */
 enum ks_whose {
 	KS_JOBS,	/* that the job's own threads have written */
-	KS_EVERYBODYS,	/* it is of the job, whoever's thread or interrupt has written it */
+	KS_EVERYBODYS,	/* it is of the job, even if another thread or an interrupt has written it */
 };
 
 /* The kinds of events that are read: rows of events.def. */

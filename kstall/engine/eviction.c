@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Evictions of ROCm's queues. Each process that uses amdkfd has a fence of the driver "amdgpu_amdkfd_fence" in a context of its own.
- * Who wants its memory asks for the fence's signal; amdkfd takes the process's queues off the GPU and signals it; when they are back,
+ * A task that wants its memory asks for the fence's signal; amdkfd takes the process's queues off the GPU and signals it; when they are back,
  * at the earliest 100 ms later, there is a new fence of that context (drivers/gpu/drm/amd/amdgpu/amdgpu_amdkfd_fence.c,
  * evict_process_worker() and restore_process_worker() in amdkfd/kfd_process.c). The timeline is the process's comm.
  */
@@ -48,7 +48,7 @@ static u32 task_of(struct ks_engine *e, s32 pid)
 	return ks_intern(ks_culprit_text(text, &task));
 }
 
-/* Its memory is wanted by whoever runs. */
+/* The current task wants its memory. */
 void ks_on_evict_asked(struct ks_engine *e, const struct ks_event *ev)
 {
 	char process[KS_COMM];

@@ -91,7 +91,7 @@ static struct ks_job *get(struct ks_engine *e, const struct ks_event *ev)
 	return j;
 }
 
-/* For a picture: the job's number on its ring and on who waits for it. */
+/* For a picture: the job's number on its ring and on the thread that waits for it. */
 static u64 flow_of(const struct ks_job *j)
 {
 	return (j->ctx * 0x9e3779b97f4a7c15ULL + j->seqno) | 1ULL << 63;

@@ -228,7 +228,7 @@ void ks_gpu_check(const struct ks_engine *e, struct ks_thread *t)
 		ks_gpu_forget(t);
 }
 
-/* Whose call it is, if that is one of the job's. */
+/* The thread that calls, if that is one of the job's. */
 static struct ks_thread *self(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_of(e, ev);

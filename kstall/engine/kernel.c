@@ -8,7 +8,7 @@
 
 #include "engine/engine.h"
 
-/* Whose events they are, if it is one of the job's that is not interrupted. */
+/* The thread that wrote the event, if it is one of the job's and not interrupted. */
 static struct ks_thread *self(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_of(e, ev);
@@ -108,7 +108,7 @@ static void name_lock(const struct ks_thread *t, u32 flags, struct ks_what *what
 	what->phase = ks_intern(t->call.layer == KS_NVIDIA ? "RM lock" : "lock");
 }
 
-/* Each sleep since @began by who ended it; the rest by who ended the last one, which gave the lock. */
+/* Each sleep since @began by the task that ended it; the rest by the task that ended the last one: it gave the lock. */
 static void carve_wait(struct ks_engine *e, struct ks_thread *t, u64 began, struct ks_what what)
 {
 	ks_thread_enter(e, t, e->now, t->state);
@@ -123,7 +123,7 @@ static void carve_wait(struct ks_engine *e, struct ks_thread *t, u64 began, stru
 	ks_carve(e, t, began, e->now, KS_HELD, what);
 }
 
-/* Who only spins has interrupts or preemption off: that is on_cpu, and not asked for. */
+/* A thread that only spins has interrupts or preemption off: that is on_cpu, and not recorded. */
 void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev)
 {
 	u32 flags = KS_NUM(ev, contention_begin, flags);

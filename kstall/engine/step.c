@@ -522,7 +522,7 @@ void ks_step_windows(struct ks_engine *e, u64 ts)
 }
 
 /*
- * Whose collective it is, if not the writer's: another thread of NCCL or CUDA has announced it. In another PID
+ * The collective's owner, if that is not the writer: another thread of NCCL or CUDA has announced it. In another PID
  * namespace the number says nothing.
  */
 static struct ks_thread *caller(struct ks_engine *e, struct ks_thread *writer, const char *attributes)

@@ -488,7 +488,7 @@ void ks_on_wakeup(struct ks_engine *e, const struct ks_event *ev)
 	ks_on_waking(e, ev);
 }
 
-/* A thread's first one. Without task_newtask, which comes just before, it says that the thread is born: whose, nobody knows. */
+/* A thread's first one. Without task_newtask, which comes just before, it says that the thread is born: of which process, nobody knows. */
 void ks_on_wakeup_new(struct ks_engine *e, const struct ks_event *ev)
 {
 	struct ks_thread *t = ks_thread_get(e, KS_NUM(ev, sched_wakeup_new, pid));
@@ -569,7 +569,7 @@ void ks_on_sys_enter(struct ks_engine *e, const struct ks_event *ev)
 	/* What exits makes no system calls: its last switch was missed. */
 	t->gone = t->gone || t->syscall == KS_EXITING;
 	ks_thread_runs(e, t, ev->ts);
-	t->user = true;		/* whoever has the number now */
+	t->user = true;		/* the thread that has the number now */
 	ks_thread_fold(e, t, ev->ts, false);
 	ks_spans_forget(t);
 	t->syscall = ks_syscall_of(e, KS_NUM(ev, sys_enter, id));
@@ -604,7 +604,7 @@ static void throttled(struct ks_engine *e, s32 tid, u64 rq)
 }
 
 /*
- * Whose runtime ran out is the thread that is current, and it is switched away
+ * The thread that has used up its runtime is the current one, and it is switched away
  * although it could run.
  */
 void ks_on_throttle(struct ks_engine *e, const struct ks_event *ev)

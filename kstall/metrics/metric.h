@@ -76,7 +76,7 @@ enum ks_lost { KS_MISSED, KS_RECURSED, KS_DROPPED, KS_EVICTED, KS_TABLE_FULL, KS
 
 struct ks_module_status {
 	bool loaded;
-	bool part;		/* a table of an event's could not be read: who was lost in them is not known */
+	bool part;		/* a table of an event's could not be read: which workloads were lost in it is not known */
 	char version[KS_LABEL];
 	u64 lost[KS_NR_LOST], suppressed;
 	const char *silent;	/* layers where, it says, nothing on this node goes; or NULL */
@@ -155,7 +155,7 @@ struct ks_group *ks_tally_group(struct ks_tally *t, size_t event, const char *de
 				const char *cause);
 bool ks_tally_histogram(struct ks_tally *t, size_t event);
 
-/* series.c: who has a series, from process to process */
+/* series.c: which workloads have a series, from process to process */
 void ks_series_load(struct ks_tally *t, const char *path);	/* one that cannot be read ends the program */
 bool ks_series_save(struct ks_tally *t, const char *path);	/* if it has changed; false: errno says why not */
 
@@ -195,7 +195,7 @@ void ks_workloads_fail(struct ks_workloads *w, const char *fmt, ...) __attribute
 /* @path of the node, which a container has below $KSTALL_ROOT; returns @buf. */
 char *ks_host_path(char *buf, size_t size, const char *path);
 
-/* Calls @fn for each directory in @path. Who is not there, or is gone, has none; who cannot be read is a failure. */
+/* Calls @fn for each directory in @path. A directory that is not there, or is gone, has none; one that cannot be read is a failure. */
 typedef void (*ks_dir_fn)(void *priv, const char *path, const char *name);
 void ks_each_dir(struct ks_workloads *w, const char *path, ks_dir_fn fn, void *priv);
 

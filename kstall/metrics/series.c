@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Who has a series, in a file: the kernel counts on when kstall metrics is killed, so the next one must count the same
+ * Which workloads have a series, in a file: the kernel counts on when kstall metrics is killed, so the next one must count the same
  * under the same names. A line is "series EVENT DEVICE CAUSE" or "histogram EVENT", between tabs.
  */
 #include <errno.h>

@@ -225,7 +225,7 @@ static bool leaves_spare(int fd)
 	return nr == SPARE;
 }
 
-/* accept() has failed with @err: who came is still there, so poll() does not wait. */
+/* accept() has failed with @err: the client is still there, so poll() does not wait. */
 static void make_room(struct ks_server *s, int err)
 {
 	bool scarce = err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
@@ -278,7 +278,7 @@ void ks_serve(struct ks_server *s, int ms)
 		else
 			receive(s, client[i]);
 	}
-	/* The last: who has asked is answered before it may have to go. */
+	/* The last: a client that has asked is answered before it may have to go. */
 	if (p[0].revents)
 		welcome(s);
 }

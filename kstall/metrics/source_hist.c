@@ -267,7 +267,7 @@ static void lock_out_others(void)
 		ks_die("another kstall metrics is counting");
 }
 
-/* For who reads the log of this program; the page has no pids. */
+/* For readers of this program's log; the page has no pids. */
 static void tell_xid(const struct ks_xid *x)
 {
 	const char *action = x->sxid ? "" : ks_xid_action(x->code);

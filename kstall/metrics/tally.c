@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A bounded number of series, whatever names turn up. Who has one keeps it, so none falls or jumps; of those that come
+ * A bounded number of series, whatever names turn up. A workload that has one keeps it, so none falls or jumps; of those that come
  * together the first by name get what there is (the kernel lists the rarest first).
  */
 #include <stdlib.h>

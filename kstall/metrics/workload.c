@@ -65,7 +65,7 @@ static void without_replica(char *name)
 	drop_last(name, is_trainer);
 }
 
-/* Nodes with the same workload are compared; who does not say it is known by the rest. */
+/* Nodes with the same workload are compared; a process that does not say its workload is known by the rest. */
 static void name_workload(struct ks_workload *j)
 {
 	char pod[KS_WORKLOAD], name[2 * KS_WORKLOAD];
@@ -265,7 +265,7 @@ static void from_file(struct ks_workloads *w, const char *path)
 	add_text(w, text);
 }
 
-/* Who has closed its output need not be over. Not reaped yet: its group's number stays its own. */
+/* A process that has closed its output need not be over. Not reaped yet: its group's number stays its own. */
 static bool ends_until(pid_t pid, u64 until)
 {
 	siginfo_t si = { 0 };

@@ -8,7 +8,7 @@
  * and each of its channels on the GPU is through:
  *
  *	kstall nccl COMM:RANK:FUNC:SEQ begin comm=COMM rank=RANK seq=SEQ func=FUNC ranks=N
- *	kstall nccl COMM:RANK:FUNC:SEQ gpu	it runs there, and the writer is who looks after the network for it
+ *	kstall nccl COMM:RANK:FUNC:SEQ gpu	it runs there, and the writer is the thread that looks after the network for it
  *	kstall nccl COMM:RANK:FUNC:SEQ end launch=NS queued=NS peer=NS:RANK credit=NS:RANK wire=NS flush=NS gpu=NS ...
  *	kstall nccl COMM:RANK:FUNC:SEQ lost	NCCL has not reported its end, and will not
  *
@@ -284,7 +284,7 @@ static pid_t self(void)
 	return syscall(SYS_gettid);
 }
 
-/* Whose step it is, if not the writer's: a graph's collectives are announced by a thread of CUDA. */
+/* The step's owner, if that is not the writer: a graph's collectives are announced by a thread of CUDA. */
 static const char *owner(char *text, size_t size, const struct communicator *comm, const void *call)
 {
 	bool known = kind_of(call) == CALL, graph = known && (rest_of(call) & 1);
@@ -626,7 +626,7 @@ static void in_child(void)
 	atomic_store(&forked, true);
 }
 
-/* Once for the process. It may not wait for who reads a pipe. */
+/* Once for the process. It may not wait for the reader of a pipe. */
 static bool open_marker(nccl_log_t log)
 {
 	const char *named = getenv("KSTALL_MARKER"), *files[] = { named ? named : MARKER, MARKER, "/dev/null" };

@@ -2,7 +2,7 @@
 /*
  * Copies of the rings. To read a ring's pages is to take them out, so each goes to a file of its
  * own first, below ".part.NAME"; of these the copy is made, which gets its name when it is whole
- * and on the disk. Whoever comes after a process that was killed finishes what it had begun.
+ * and on the disk. The next process finishes what a killed one had begun.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -100,7 +100,7 @@ void ks_rec_mkdir(const char *dir)
 		failed(dir);
 }
 
-/* Who may change names in one above could put another directory in its place. Of /tmp (sticky) only owners may. */
+/* A user who may change names in one above could put another directory in its place. Of /tmp (sticky) only owners may. */
 static void check_above(const char *dir)
 {
 	char path[PATH_MAX], *slash;
@@ -117,7 +117,7 @@ static void check_above(const char *dir)
 	}
 }
 
-/* Who else may change names in it could have root write to any file. */
+/* Another user who may change names in it could have root write to any file. */
 static void check_owner(const char *dir, const struct stat *st)
 {
 	if (st->st_uid && st->st_uid != geteuid())

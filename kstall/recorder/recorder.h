@@ -85,7 +85,7 @@ const char *ks_ring_clock(const struct ks_ring *ring);
 /* What it has from now on is this boot's. */
 void ks_ring_started(struct ks_ring *ring);
 
-/* Whose records these are, and what CLOCK_MONOTONIC is by the ring's clock. */
+/* The records' boot, and what CLOCK_MONOTONIC is by the ring's clock. */
 void ks_ring_mark(struct ks_ring *ring);
 
 /* ---- is it on? ---- */

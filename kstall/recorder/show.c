@@ -99,7 +99,7 @@ static bool at_home(const char *ring, const char *system)
 	return !strcmp(ring, ks_ring_name(home, sizeof(home), &e));
 }
 
-/* Written when a boot begins to record: whose records these are, and by which clock. */
+/* Written when a boot begins to record: the records' boot and clock. */
 bool ks_read_mark(const char *text, u64 ts, char *boot, s64 *offset)
 {
 	static const char local[] = " clock=local mono_ns=";

@@ -100,7 +100,7 @@ static void put_formats(struct out *o, const char *const *systems)
 		n++;
 	put4(o, n);
 	for (u32 i = 0; i < n; i++) {
-		/* Whose session it was does not matter any more. */
+		/* The session's name does not matter any more. */
 		put_str(o, ks_is_group(systems[i]) ? "kstall" : systems[i]);
 		put_system(o, systems[i]);
 	}
@@ -121,7 +121,7 @@ static void put_options(struct out *o, const struct ks_dat_buffer *b, int n, con
 
 	put(o, "options  ", 10);
 	put_option(o, OPTION_TRACECLOCK, trace_clock, sizeof(trace_clock));
-	/* as trace-cmd has it: the machine decides whose numbers the system calls have */
+	/* as trace-cmd has it: the machine decides which numbers system calls have */
 	uname(&u);
 	ks_fmt(text, sizeof(text), "%s %s %s %s", u.sysname, u.nodename, u.release, u.machine);
 	put_option(o, OPTION_UNAME, text, strlen(text) + 1);
@@ -224,7 +224,7 @@ void ks_dat_body(FILE *f, const char *name, int cpus, const struct ks_dat_buffer
 	options = tell(&o);
 	put_options(&o, buffers, nr_buffers, at);
 	put_buffer(&o, NULL, cpus);	/* the top buffer, which is not ours */
-	/* Who reads an OPTION_TRACECLOCK looks for it here, too. */
+	/* Readers of an OPTION_TRACECLOCK look for it here, too. */
 	put8(&o, sizeof(trace_clock));
 	put(&o, trace_clock, sizeof(trace_clock));
 	for (int i = 0; i < nr_buffers; i++) {

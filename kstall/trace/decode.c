@@ -17,7 +17,7 @@ struct kind {
 	const struct ks_type *type;
 	struct field field[KS_MAX_FIELDS];
 	const char *lacks;	/* the first field that the format has not */
-	const char *function;	/* of a family: whose event it is */
+	const char *function;	/* of a family: the event is this function's */
 	u64 seen;
 };
 

@@ -53,7 +53,7 @@ static int take_lock(const char *id)
 	int fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	struct stat locked, now;
 
-	/* Who had the lock before may have removed it, and somebody else made it again. */
+	/* The process that had the lock before may have removed the file, and another one made it again. */
 	if (fd >= 0 && (flock(fd, LOCK_EX | LOCK_NB) || fstat(fd, &locked) || stat(dir, &now) ||
 			locked.st_ino != now.st_ino)) {
 		close(fd);
@@ -230,7 +230,7 @@ static void __attribute__((noreturn)) guard(const char *id, int pipe)
 		signal(ignored[i], SIG_IGN);
 	setsid();
 	prctl(PR_SET_NAME, "kstall-guard");
-	/* Who reads kstall's output waits until nobody has it open. */
+	/* A reader of kstall's output waits until nobody has it open. */
 	for (int fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null, fd);
 	guardian = pipe;

@@ -66,7 +66,7 @@ static bool is_named(const struct ks_session *s, pid_t tid)
 	return s->nr_name && bsearch(&key, s->name, s->nr_name, sizeof(key), by_tid);
 }
 
-/* Who has gone has none. Of others it is said, once, that it is not known what they did before. */
+/* A thread that has gone has none. Of others one line says, once, that what they did before is not known. */
 static void not_read(const char *path)
 {
 	static bool said;
@@ -165,7 +165,7 @@ static void note_disks(struct ks_session *s)
 }
 
 /*
- * Who was named is looked up by number: while threads end, a list of /proc/PID/task can leave out some that live
+ * Threads that were named are looked up by number: while threads end, a list of /proc/PID/task can leave out some that live
  * (first_tid() in fs/proc/base.c).
  */
 void ks_note_states(struct ks_session *s, const struct ks_target *target)

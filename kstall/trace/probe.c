@@ -15,9 +15,9 @@
 
 /*
  * A marker is noticed as it is written: to any trace_marker, as the top buffer, where it goes,
- * may be somebody else's; and to /dev/null, for who has no tracefs. Kernels without
+ * may be somebody else's; and to /dev/null, for programs without tracefs. Kernels without
  * CONFIG_KPROBE_EVENTS_ON_NOTRACE do not let tracing_mark_write() be probed: then all writes are
- * looked at, those of other tasks only as far as to see whose they are.
+ * looked at, those of other tasks only as far as to see which task it is.
  *
  * Quota: since 6.18 it is the thread that suspends itself, on its way to user mode, if its queue
  * is still throttled then; before, it is the queue. throttle_cfs_rq() may find runtime after all
@@ -59,7 +59,7 @@ struct binary {
 	int fd, error;
 	size_t nr;		/* processes of the job */
 	struct stat st;
-	pid_t pid;		/* whose file it is */
+	pid_t pid;		/* the file is this process's */
 };
 
 static int open_in_root_of(pid_t pid, const char *name)
@@ -179,7 +179,7 @@ void ks_probes_filter(struct tracefs_instance *in, const char *group)
 	tracefs_event_file_write(in, group, "step_null", "filter", "text ~ \"kstall *\"");
 	tracefs_event_file_write(in, group, "throttle", "filter", "throttled == 1");
 	tracefs_event_file_write(in, group, "throttle_rq", "filter", "throttled == 1");
-	/* Not who only spins: that holds a CPU, and there may be very many. Who waits for a mutex does both. */
+	/* Not tasks that only spin: they hold a CPU, and there may be very many. A task that waits for a mutex does both. */
 	tracefs_event_file_write(in, "lock", "contention_begin", "filter", "!(flags & 1) || flags & 32");
 }
 

@@ -106,7 +106,7 @@ static void start_child(struct ks_session *s, const struct ks_target *target)
 		return;
 	}
 	close(go[1]);
-	/* For who wants to write a marker where nobody else reads. */
+	/* For a command that writes its markers where nobody else reads. */
 	setenv("KSTALL_MARKER", marker ? marker : "/dev/null", 1);
 	setrlimit(RLIMIT_NOFILE, &files);
 	if (!is_root)

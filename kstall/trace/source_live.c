@@ -121,7 +121,7 @@ static void on_lost(void *priv, u64 from, u64 to, u64 nr)
 	ks_engine_lost(priv, from, to, nr);
 }
 
-/* It has just run; who has gone since has no name, and is not asked for again at each event. */
+/* It has just run. A thread that has gone since has no name, and is not looked up again at each event. */
 static const char *comm_in_proc(struct ks_engine *e, s32 tid)
 {
 	static char comm[64];

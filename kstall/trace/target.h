@@ -12,7 +12,7 @@ struct ks_target {
 	char **command;		/* ends in NULL; NULL: none is started */
 	char *binary, *symbol;	/* of a function whose calls end steps; NULL: none */
 	bool no_cuda, cuda_launch;	/* without probes on the GPU's library; on what launches, too */
-	bool as_root;		/* the command, too, whoever called sudo */
+	bool as_root;		/* the command, too, even if a user called sudo */
 	size_t buffer_kib;	/* of a CPU's part of each buffer; 0: the default */
 };
 
