@@ -7,6 +7,7 @@
 #define MOST_PARTS 8		/* of all steps */
 #define STEP_PARTS 4
 #define COUNTERS 4		/* of a port */
+#define EVICTIONS 4		/* of a step */
 #define MOST_COUNTERS 64	/* that drivers have */
 
 void ks_print_heads(FILE *out)
@@ -58,16 +59,19 @@ static void print_parts(FILE *out, const struct ks_parts *parts, u64 whole, bool
 static void print_evictions(FILE *out, const struct ks_engine *e, const struct ks_step *s)
 {
 	char off[32], after[32];
+	size_t nr = 0;
 
 	for (size_t i = 0; i < ks_evictions(e); i++) {
 		const struct ks_eviction *x = &e->evictions[i];
 		u64 ns = ks_eviction_in(x, s->begin, s->end);
 
-		if (ns)
+		if (ns && nr++ < EVICTIONS)
 			fprintf(out, "  ! after %s: ROCm's queues of %s off for %s, evicted for %s\n",
 				ks_time(after, max_u64(x->off, s->begin) - s->begin), ks_string(x->process),
 				ks_time(off, ns), ks_string(x->by));
 	}
+	if (nr > EVICTIONS)
+		fprintf(out, "  ! and %zu times more\n", nr - EVICTIONS);
 }
 
 /* "12 out_of_sequence, 3 np_cnp_sent and 2 more" */

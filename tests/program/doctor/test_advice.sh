@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall-doctor --quiet says only what is wrong, and what it tells to type can be typed on this distribution; on a made-up machine
+# description: kstall-doctor --quiet says only what is wrong, and what it says to type can be typed on this distribution; on a made-up machine
 # requires: python3
 # once: it asks the tree, about files that it makes
 # host: it asks the tree, about files that it makes

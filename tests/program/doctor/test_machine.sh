@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall-doctor tells of what modules have lost, of what other kernels lack and of damaged files, on a made-up machine
+# description: kstall-doctor names what modules have lost, what other kernels lack, and damaged files, on a made-up machine
 # requires: python3 xz gzip
 # once: it asks the tree, about files that it makes
 # host: it asks the tree, about files that it makes
@@ -44,7 +44,7 @@ status "table t state=idle capacity=64 in_use=0 high_water=128 dropped=384 evict
 t_says "lost by a listener that has gone: since when, when last and how old" \
 	'^  warn  table t: 384 dropped: .*; 2 evicted: .* at most 15 min; capacity 64; since it was loaded, the last 1\.2 s ago$' \
 	'^  warn  hook a: idle, .*: 8 missed: .*; since it was loaded, the last 2 h ago$'
-t_says "the module's line tells no times" '^  ok    some_trace: loaded, version 1, recorder off, clamped 0$'
+t_says "the module's line has no times" '^  ok    some_trace: loaded, version 1, recorder off, clamped 0$'
 
 status 'frames too_deep=99' 'callbacks known=16 unlearned=7 cut_short=3 quiet_waits=0' 'sweep rxe0 state=idle sweeps=1 asked=9 left=0 cut=1 busy_ns=9'
 t_says "what one module counts" '^  warn  frames: too_deep=99: ' '^  warn  callbacks: .*: drivers.* callbacks .*; processes ' '^  warn  sweep: rxe0 .*: sweeps '

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: an unsigned module under module.sig_enforce=1 is told, with the commands that help
+# description: an unsigned module under module.sig_enforce=1 is named, with the commands that help
 # timeout: 300
 # once: doctor_integrity asks each kernel
 # requires: python3 bpftrace

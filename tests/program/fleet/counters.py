@@ -143,15 +143,15 @@ def unreadable(work):
     gone = {k for k in before if "block_rq" in k or 'io_uring_trace",reason="table_full"' in k or 'layer="disk"' in k}
     left = {k: v for k, v in before.items() if k not in gone}
     tap.result({k: v for k, v in now.items() if 'layer="disk"' not in k} == left and after == before and gone,
-               "what it counts is left out, not told as less, and is the same afterwards", sorted(now.items() ^ left.items()))
+               "what it counts is left out, not shown as less, and is the same afterwards", sorted(now.items() ^ left.items()))
     said, before, now, after = tried("pcie", "aer.aer_correctable.hist", "aer.aer_uncorrectable.hist", "aer_trace.status")
     tap.result(said.startswith("kstall: cannot be read: aer_") and "(Is a directory) and 2 more\n" in said and said.count("\n") == 2,
                "several are one sentence", said)
-    tap.result('kstall_reach{layer="pcie",state="unreadable"}' in now, "unreadable is told rather than that a module is not loaded", [k for k in now if "reach" in k])
+    tap.result('kstall_reach{layer="pcie",state="unreadable"}' in now, "unreadable is shown, not that a module is not loaded", [k for k in now if "reach" in k])
     tap.result('event="other"' in str(before) and 'layer="pcie",event' not in str(now) and after == before, "a sum that lacks one is left out", sorted(now))
     said, before, now, after = tried("status", "io_uring_trace.status")
     tap.result("the status of io_uring_trace (Is a directory)" in said and 'kstall_reach{layer="disk",state="armed"}' in now and after == before,
-               "a status that cannot be read is said; the counters are told", said)
+               "a status that cannot be read is reported; the counters are shown", said)
 
 
 def storm(work):
@@ -218,7 +218,7 @@ def counters(page):
 
 
 def restarts(work):
-    """16 disks turn up one by one, the busiest first; the kernel tells the rarest first. Eleven events have durations, the last in the
+    """16 disks turn up one by one, the busiest first; the kernel prints the rarest first. Eleven events have durations, the last in the
     table first."""
     disk = next(e for e in EVENTS if e[1] == "io_uring_block_rq")
     timed = [e for e in EVENTS if e[4] and e != disk][:11][::-1]
@@ -238,7 +238,7 @@ def restarts(work):
     write(f"{work}/more", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, [("a", 1, 20, 1, 5)] + rows)})
     later = counters(run("--series", kept, f"{work}/more"))
     fallen = [k for k in later if k.startswith("kstall_events_total") and int(later[k]) < int(before[k])]
-    tap.result(not fallen and not any('device="a"' in k for k in later), "who comes later takes nobody's series, whatever its name", fallen)
+    tap.result(not fallen and not any('device="a"' in k for k in later), "a disk that comes later takes no other's series, whatever its name", fallen)
     write(f"{work}/reverse", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, rows)})
     write(f"{work}/forward", {"io_uring_trace.io_uring_block_rq.hist": hist(disk, rows[::-1])})
     first = [counters(run(f"{work}/{order}")) for order in ("reverse", "forward")]
@@ -249,7 +249,7 @@ def restarts(work):
     os.mkdir(f"{work}/directory")
     p = subprocess.run([program, "--series", f"{work}/directory", passes[-1]], capture_output=True, text=True)
     tap.result((p.returncode, p.stdout, p.stderr) == (1, "", f"kstall: {work}/directory is not read: Is a directory\n"),
-               "it does not begin where it cannot read who has a series", f"{p.returncode} {p.stderr}")
+               "it does not begin where it cannot read the file of series", f"{p.returncode} {p.stderr}")
 
 
 def names(work):
@@ -261,7 +261,7 @@ def names(work):
     page = run(f"{work}/names")
     got = {re.search('device="([^"]*)"', k)[1]: v for k, v in samples(page).items() if k.startswith("kstall_events_total")}
     want = {"gpu\u00e4": "1", "gpu\u00f6": "2", "\u8bad\u7ec3" * 10 + "\u8bad": "4", "a?": "8", "gpu\ufffd": "48"}
-    tap.result(got == want, "names are told apart as they are told: UTF-8 stays, other bytes are one character for all, before they are compared", got)
+    tap.result(got == want, "names are compared as they are shown: UTF-8 stays, other bytes are one character for all, before they are compared", got)
     tap.result(not lint(page), "promtool has nothing to say of them", lint(page))
     with open(f"{work}/jobs", "w", encoding="utf-8") as f:
         f.write("workload=\u8bad\u7ec3\u4e00\nworkload=\u8bad\u7ec3\u4e8c\n")
@@ -285,7 +285,7 @@ def jobs(work):
     for what, source in ("fails", "command:echo workload=w; exit 3"), ("never ends", "command:sleep 60"), \
             ("closes its output and never ends", "command:echo workload=w; exec >&-; sleep 60"), ("never stops", "command:yes workload=w"), ("is missing", "file:/nonexistent"):
         got = samples(run("--jobs", source, "/nonexistent"))
-        tap.result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is told", got.get("kstall_job_source_up"))
+        tap.result(got.get("kstall_job_source_up") == "0" and not info(source), f"a source that {what} is reported", got.get("kstall_job_source_up"))
 
 
 with tempfile.TemporaryDirectory() as work:

@@ -81,7 +81,7 @@ def check_verdict(culprit):
     labels = dict(re.findall(r'(\w+)="([^"]*)"', culprit))
     want = {"instance": "node7", **{k: labels[k] for k in ("layer", "event", "device", "cause")}}
     got = [{k: s["metric"].get(k, "") for k in want} for s in found or []]
-    tap.result(got == [want], f"of {nodes} nodes the one with 5 times the IOTLB seconds is told, with device and cause", f"got {got}\nwant {want}")
+    tap.result(got == [want], f"of {nodes} nodes the one with 5 times the IOTLB seconds is named, with device and cause", f"got {got}\nwant {want}")
     top = subprocess.run([kstall, "top", "--fleet", URL], capture_output=True, text=True)
     line = [l.split() for l in top.stdout.splitlines() if "node7 " in l]
     tap.result(len(line) == 1 and line[0][2:5] == ["slurm/1", "iommu", want["event"]], "kstall top says the same", top.stdout + top.stderr)

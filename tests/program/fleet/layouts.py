@@ -100,7 +100,7 @@ def slurm(work):
     is_job("Slurm 26.05: the job's SLUID", slurm_v2(f"{work}/e", "s5K1KKYAYG5D00"), "slurm", ["slurm/s5K1KKYAYG5D00"])
     is_job("Slurm 26.05, CgroupJobIdPaths=yes", slurm_v2(f"{work}/f", "job_2001"), "slurm", ["slurm/2001"])
     is_job("a node of Slurm's without a job", slurm_v2(f"{work}/g"), "slurm", [])
-    is_job("ten jobs on a node, in each controller: eight are told", slurm_v1(f"{work}/h", *(f"job_{n}" for n in range(10, 20))), "slurm",
+    is_job("ten jobs on a node, in each controller: eight are shown", slurm_v1(f"{work}/h", *(f"job_{n}" for n in range(10, 20))), "slurm",
            [f"slurm/{n}" for n in range(10, 18)])
     for wrong in "j17", "s5K1KKYAYG5D0", "s5K1KKYAYG5DOO", "job_17a":
         is_job(f"jobs that are called {wrong}: not understood, which is said", slurm_v2(f"{work}/wrong-{wrong}", wrong), "slurm", [], False)
@@ -206,7 +206,7 @@ def kubernetes(work):
     node.pod("vm/kvm-0", plugin("devices.kubevirt.io/kvm", device(b"/dev/kvm")))
     is_job("RDMA devices by whatever resource; others do not count", node.root, "kubernetes", ["storage/beegfs-client", "team-a/sriov"])
     node.pod("zeta/train-0-7lz2k", GPU)
-    is_job("who has a GPU comes first", node.root, "kubernetes", ["zeta/train", "storage/beegfs-client", "team-a/sriov"])
+    is_job("a pod that has a GPU comes first", node.root, "kubernetes", ["zeta/train", "storage/beegfs-client", "team-a/sriov"])
     is_job("of namespaces that were asked for", node.root, "kubernetes:team-*,storage", ["storage/beegfs-client", "team-a/sriov"])
     node.pod("gpu-operator/health-check-x4bcd", GPU)
     is_job("a daemon set that holds GPUs goes by its namespace", node.root, "kubernetes:zeta", ["zeta/train"])
@@ -294,7 +294,7 @@ def several(work):
     node.pod("ml/llama-worker-3", GPU, number=8)
     node.pod("a/storage-0", RDMA, number=16)
     want = ["ml/llama", "gpu-operator/health-check", "aaa/jupyter", "a/storage"]
-    is_job("who has the most GPUs comes first", node.root, "kubernetes", want)
+    is_job("the pod that has the most GPUs comes first", node.root, "kubernetes", want)
     for entry in node.entries:
         entry["DeviceIDs"] = sum(entry["DeviceIDs"].values(), [])
     node.write()
@@ -302,7 +302,7 @@ def several(work):
     node = Node(f"{work}/b")
     for name, number, began in ("a", 2, 1000), ("b", 2, 900), ("c", 2, 900), ("d", 3, 1000):
         node.pod(f"ml/{name}-x4bcd", RDMA, number=number, began=began)
-    is_job("of RDMA devices, too; then who has run longest, then by name", node.root, "kubernetes", ["ml/d", "ml/b", "ml/c", "ml/a"])
+    is_job("of RDMA devices, too; then the one that has run longest, then by name", node.root, "kubernetes", ["ml/d", "ml/b", "ml/c", "ml/a"])
     node = Node(f"{work}/c")
     for name in "ml/llama-0", "ml/llama-1":
         node.pod(name, GPU, number=2)

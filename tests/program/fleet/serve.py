@@ -52,7 +52,7 @@ class Node:
                 continue
             head, value, layer = line
             share = own.setdefault(layer, rand.lognormvariate(0, 0.15)) * load
-            # as if what the page tells had taken a minute, and no layer more than a tenth of it
+            # as if what the page shows had taken a minute, and no layer more than a tenth of it
             rate = min(value / 60, 0.1) if layer else value / 60
             if layer == "iommu":
                 rate = 0.02 if head == culprit else 0

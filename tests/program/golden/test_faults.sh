@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall why tells errors of NVIDIA's GPUs and switches beside the step in which they came
+# description: kstall why shows errors of NVIDIA's GPUs and switches beside the step in which they came
 # host: it reads recordings that the test writes
 # tier1: 6.12
 # once: it does not ask the kernel

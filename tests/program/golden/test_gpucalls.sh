@@ -14,4 +14,4 @@ same "how much was copied, and what was called last" "$("$KSTALL" why -i gpucall
 since cuEventSynchronize"
 python3 "$here/mkdat.py" --session all-first --rename gpu_begin_0_cuStreamSynchronize.sp=stack "$here/gpucalls.txt" || bail "no recording"
 same "a version with another field: it is said" "$("$KSTALL" why -i gpucalls.dat --json | grep -o 'gpu_begin has no field sp')" "gpu_begin has no field sp"
-same "... and of that function nothing is told" "$("$KSTALL" why -i gpucalls.dat --json | grep -c 'gpu_wait: cuStream')" 0
+same "... and of that function nothing is shown" "$("$KSTALL" why -i gpucalls.dat --json | grep -c 'gpu_wait: cuStream')" 0

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall metrics tells what the kernel counted, each under its name and in seconds
+# description: kstall metrics shows what the kernel counted, each under its name and in seconds
 # host: it reads counters that the test writes
 # tier1: 6.12
 # once: it does not ask the kernel

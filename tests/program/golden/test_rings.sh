@@ -77,7 +77,7 @@ size() { stat -c %s "$1"; }
 whole=$(size "$(recorder snapshot)")
 t_range "snapshot: pages are taken whether they can be counted or not" "$(size "$(KS_FAIL="per_cpu/cpu1/stats 24" recorder snapshot)")" "$whole" $((whole + 200))
 KS_FAIL="per_cpu/cpu1/trace_pipe_raw 5" recorder snapshot >part 2>err
-same "... those that cannot be taken are told of, and in the copy" "$(cat err; grep -ao 'note kstall-io_uring: per_cpu/cpu1.*' "$(<part)")" \
+same "... those that cannot be taken are named, in the copy, too" "$(cat err; grep -ao 'note kstall-io_uring: per_cpu/cpu1.*' "$(<part)")" \
 	"kstall: kstall-io_uring: per_cpu/cpu1/trace_pipe_raw is not copied: Input/output error
 note kstall-io_uring: per_cpu/cpu1/trace_pipe_raw is not in this copy, or not all of it: Input/output error"
 KS_FAIL="$work/state/armed 24" recorder snapshot >got 2>&1

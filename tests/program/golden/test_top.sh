@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall top tells what a Prometheus answers: node by node, the slowest first, in seconds a second
+# description: kstall top shows what a Prometheus answers: node by node, the slowest first, in seconds a second
 # host: it asks a server that the test starts
 # tier1: 6.12
 # once: it does not ask the kernel

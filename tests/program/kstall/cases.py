@@ -179,7 +179,7 @@ answer = run([TASK.replace("R -1", "S 0")] + ["2000 0 101 0 raw_syscalls:sys_ent
 result("a task that sleeps all the time", answer["steps"] and answer["steps"][0]["parts"][0]["name"] == "unexplained: read", answer)
 answer = run([TASK, mark(1000, "1 begin"), out(2000, 0).replace("next_comm=hog", "next_comm=\x1b[2J"),
               into(9000).replace("prev_comm=hog", "prev_comm=\x1b[2J"), mark(10000, "1 end"), enter(10100, 0)])
-result("a name that would move the cursor is told without", "?[2J/7" in str(answer["steps"]) and "\x1b" not in str(answer), answer)
+result("a name that would move the cursor is shown without", "?[2J/7" in str(answer["steps"]) and "\x1b" not in str(answer), answer)
 for n, threads, mode in ((20000, 7, "marker"), (20000, 400, "every=20us")):
     answer = run([x for x in random_events(n, threads) if mode == "marker" or "kstall:step" not in x], mode)
     result(f"{n} events without sense, {threads} threads: parts are the step", len(answer["steps"]) > 20 and exact(answer["steps"]),
@@ -256,6 +256,6 @@ answer = run([TASK.replace("trainer", "sh"), out(2000).replace("prev_comm=t", "p
 result("a process is called as it was called at the end", [s["comm"] for s in answer["steps"]] == ["trainer"], answer)
 held = ["1000000000 0 100 0 raw_syscalls:sys_enter id=16", out(1100000000, 2)] + [enter(n * 10 ** 9, READ, 7) for n in range(2, 7)]
 answer = subprocess.run([ENGINE, "every=1s", "table", "live"], input="\n".join(held) + "\n", capture_output=True, text=True, check=True).stdout
-result("live: who is still in a wait, and how many windows have ended in it",
+result("live: the thread that is still in a wait, and how many windows have ended in it",
        "\nstill waiting: t/100, in ioctl for 5.000 s; 5 of its steps have ended meanwhile\n" in answer, answer)
 sys.exit(failed > 0)

@@ -7,7 +7,7 @@ A stream begins with comments: its title; "options:" of engine_test; "markers:",
 collectives without an end; and each step with its parts, "step TID-ID: NS [inexact] [ATTRIBUTES]" and "STATE NS NAME CULPRIT".
 Columns are separated by blanks, as many as look well. Then come the events, a line each: "NS CPU TID FLAGS SYSTEM:EVENT FIELD=VALUE
 ...", as engine_test reads them.
-Whoever changes what the program says works out the new numbers by hand.
+If the program says something else from now on, work out the new numbers by hand.
 """
 
 import json

@@ -36,7 +36,7 @@ t_eq "so is its last bucket" "$(sample kstall_io_uring_req_done_seconds_bucket '
 t_eq "the seconds are the kernel's nanoseconds" "$(req_done kstall_stall_seconds_total)" "$(
 	awk '/total_ns:/ && !/#/ { sum += $NF } END { printf "%d.%09d", sum / 1e9, sum % 1e9 }' "$counting/events/io_uring_trace/io_uring_req_done/hist"
 )"
-t_eq "the module is told, with its version" "$(sample kstall_module_info 'module="io_uring_trace"' "version=\"$(modinfo -F version "$(ko_of io_uring_trace)")\"")" 1
+t_eq "the module is shown, with its version" "$(sample kstall_module_info 'module="io_uring_trace"' "version=\"$(modinfo -F version "$(ko_of io_uring_trace)")\"")" 1
 t_eq "nothing is lost" "$(sample kstall_lost_events_total 'module="io_uring_trace"' 'reason="dropped"')" 0
 t_eq "io_uring is seen" "$(sample kstall_reach 'layer="io_uring",state="armed"')" 1
 t_eq "the IOMMU is silent, which is said" "$(sample kstall_reach 'layer="iommu",state="silent"')" 1
@@ -53,7 +53,7 @@ t_ok "nothing is lost when it can be read again" wait_until 60 is_97
 
 echo "slurm_job_id=17 nonsense" >"$work/jobs"
 next_pass
-t_eq "the job is told" "$(sample kstall_job_info 'workload="slurm/17"' 'slurm_job_id="17"')" 1
+t_eq "the job is shown" "$(sample kstall_job_info 'workload="slurm/17"' 'slurm_job_id="17"')" 1
 
 # --- over HTTP ---
 
@@ -100,7 +100,7 @@ t_fails "nor can the modules go while nobody runs" rmmod iommu_trace
 # a mount of its own has hardly room: the file is the old one or the new one
 dd if=/dev/zero of="$work/dir/filler" bs=4k 2>/dev/null
 was=$(sample kstall_metrics_passes_total)
-t_ok "a full disk is told" wait_until 60 grep -q 'kstall.prom is not written: No space left' "$err"
+t_ok "a full disk is reported" wait_until 60 grep -q 'kstall.prom is not written: No space left' "$err"
 t_eq "the file is what it was" "$(is_whole "$page" && sample kstall_metrics_passes_total | awk -v was="$was" '{ print ($1 >= was) }')" 1
 t_eq "nothing else stays" "$(cd "$work/dir" && shopt -s dotglob && echo *)" "filler kstall.prom"
 rm "$work/dir/filler"
@@ -109,7 +109,7 @@ t_ok "it goes on when there is room" wait_until 60 grep -q 'kstall.prom is writt
 : >"$err"
 umount "$work/dir"
 mv "$work/dir" "$work/gone"
-t_ok "a missing directory is told" wait_until 60 grep -q 'kstall.prom is not written: No such file' "$err"
+t_ok "a missing directory is reported" wait_until 60 grep -q 'kstall.prom is not written: No such file' "$err"
 mkdir "$work/dir"
 mount -t tmpfs -o size=1m metrics "$work/dir"
 t_ok "it goes on when it is back" wait_until 60 has_sample kstall_metrics_passes_total

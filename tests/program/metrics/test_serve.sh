@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: kstall metrics answers whoever asks, whatever other clients do, and its file is for node_exporter
+# description: kstall metrics answers each client, whatever other clients do, and its file is for node_exporter
 # host: it asks the program; without tracefs its page is short
 # tier1: 6.12
 # once: it does not ask the kernel
@@ -64,7 +64,7 @@ head = ask(b"HEAD /metrics HTTP/1.1\r\n\r\n")
 print(head.split(b"\r\n")[0].decode(), b"Content-Length: 0" in head, head.endswith(b"\r\n\r\n"))
 ')" "HTTP/1.1 200 OK False True"
 
-t_eq "a long token is read; one without an end is told that it is too long" "$(clients '
+t_eq "a long token is read; to one without an end it says that it is too long" "$(clients '
 print(ask(b"GET /metrics HTTP/1.1\r\nAuthorization: Bearer " + b"x" * 12000 + b"\r\n\r\n")[:15].decode())
 print(ask(b"GET /metrics HTTP/1.1\r\nAuthorization: Bearer " + b"x" * 200000)[:12].decode())
 ')" $'HTTP/1.1 200 OK\nHTTP/1.1 431'
@@ -94,7 +94,7 @@ files() {
 	prlimit --pid "$pid" --nofile="$limit:"
 }
 
-# Who spins never sleeps.
+# A server that spins never sleeps.
 sleeps() { awk '$1 == "voluntary_ctxt_switches:" { print $2 }' "/proc/$pid/status"; }
 has_slept() { [ "$(sleeps)" -ge $((was + 5)) ]; }
 

@@ -38,7 +38,7 @@ t_eq "each event is shown" "$(grep -c ' io_uring_sq_overflow: ' "$work/show")" $
 t_eq "what is not understood is counted" "$(grep '^#' "$work/show")" "# 2 lines of the rings are not understood: not shown"
 recorder show --json >"$work/json"
 t_eq "JSON: whose each is" "$(said "$work/json")" "$(grep -vxF "$line" <<<"${want%?}")"
-t_eq "JSON: what cannot be told apart is there as text" "$(grep -c '"fields": {}, "text": "dev=.* comm=new"}' "$work/json")" 1
+t_eq "JSON: what cannot be separated is there as text" "$(grep -c '"fields": {}, "text": "dev=.* comm=new"}' "$work/json")" 1
 t_eq "JSON: and is counted" "$(grep -c 'note.*1 records have a text in which fields cannot be separated' "$work/json")" 1
 
 recorder save "$work/saved" >/dev/null

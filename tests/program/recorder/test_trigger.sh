@@ -12,7 +12,7 @@ at_exit remove_rings
 
 # --- the service: modules come while it runs ---
 
-# the addresses of modules are not told, as where the same one is given again
+# the addresses of modules are not compared, as where the same one is given again
 kptr=$(</proc/sys/kernel/kptr_restrict)
 at_exit eval "echo $kptr >/proc/sys/kernel/kptr_restrict"
 echo 2 >/proc/sys/kernel/kptr_restrict

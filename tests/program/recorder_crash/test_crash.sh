@@ -4,7 +4,7 @@
 # requires: python3
 #
 # The guest reboots, and each boot runs this test again: how far it is stands on the scratch disk, where the recorder's directory
-# is, too. All results are told in the last boot.
+# is, too. All results are printed in the last boot.
 . ../recorder/lib.sh
 
 modprobe -n aer_inject 2>/dev/null || skip_all "no aer_inject"
@@ -105,7 +105,7 @@ t_eq "last-boot: whose boot it was, of which kernel and modules" "$(grep -c "boo
 t_eq "last-boot: nothing of this boot is in it" "$(<$state/last.exit) $(grep -c sq_overflow $state/text)" "exit=0 100"
 t_eq "boot 2: what is recorded then is shown alone" "$(grep -c sq_overflow $state/now)" 1
 t_eq "boot 3: without formats nothing is guessed" "$(<$state/unknown.exit) $(grep -c sq_overflow $state/unknown)" "exit=1 0"
-t_eq "boot 3: the reason is told" "$(grep -c 'the formats of the boot that recorded these [0-9]* events were not kept' $state/unknown)" 1
+t_eq "boot 3: the reason is shown" "$(grep -c 'the formats of the boot that recorded these [0-9]* events were not kept' $state/unknown)" 1
 t_eq "boot 3: two copies" "$(grep -c '^last-boot-.*dat$' $state/copies)" 2
 first=$(find $state/recorder -name 'last-boot-*.dat' | sort | head -1)
 t_eq "the second reboot keeps the first copy" "$(recorder show --json "$first" >"$work/again"; fields "$work/again" | grep -E '^(io_uring_sq|aer)' | sort | diff - "$work/printed" | head -5)" ""

@@ -76,7 +76,7 @@ t_eq "io_uring_sat: completions that did not fit" "$(sat "cq_overflow[uring, $pi
 t_eq "io_uring_sat: phases, losses" \
 	"$(sat "cq_phase[uring, $pid, begin]") $(sat "cq_phase[uring, $pid, flushed]") $(sat "cq_lost[uring, $pid]")" "1 1 0"
 
-# --- what is lost, as an installed tool tells: of 512 in flight a table of 64 follows 64 at most ---
+# --- what is lost, as an installed tool reports: of 512 in flight a table of 64 follows 64 at most ---
 
 unload io_uring_trace
 load io_uring_trace max_requests=64

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: an installed tool says what to type when its module is missing, has a --help, hands on signals and arguments, and tells losses
+# description: an installed tool says what to type when its module is missing, has a --help, hands on signals and arguments, and reports losses
 # requires: python3 unshare
 # once: it asks the tree, with a bpftrace and a /sys that it makes up
 # host: it asks the tree, with a bpftrace and a /sys that it makes up
@@ -121,7 +121,7 @@ sent() {
 	wait $!
 }
 for signal in INT TERM; do
-	# who runs in the background ignores SIGINT, unless it is told otherwise
+	# a shell's background job ignores SIGINT, unless it sets a handler
 	sent $signal
 	t_eq "SIG$signal: status" $? 0
 	t_ok "... bpftrace has printed everything" grep -q "printed at its end" "$work/sent"

@@ -7,7 +7,7 @@
 . ./lib.sh
 [ -n "${KSTALL_BRIEF-}" ] || skip_all "what each tool says is tested here"
 
-# ibv_lat is told where a library's functions are: ./test_ibv_lat.sh
+# ibv_lat needs the places of a library's functions: ./test_ibv_lat.sh
 mapfile -t tools < <(cd ../../../tools && printf '%s\n' *.bt | sed 's/\.bt$//' | grep -vx ibv_lat)
 plan $((${#tools[@]} * 2))
 

@@ -9,7 +9,7 @@ import json
 import re
 import sys
 
-# Where each stall belongs; without a phase the layer's are added up, "via" are those of whoever ended the sleep.
+# Where each stall belongs; without a phase the layer's are added up, "via" are those of the thread that ended the sleep.
 PLACES = {
     "fsync": "writeback",
     "gpu_dependency": "fence: dependency",
@@ -55,7 +55,7 @@ def ns_at(step, place):
     return sum(p["ns"] for p in step["parts"] if is_at(p, place))
 
 
-# The scheduler reads its own clock a little before a switch is traced, and who is woken up waits for a processor from a little before
+# The scheduler reads its own clock a little before a switch is traced, and a thread that is woken up waits for a processor from a little before
 # it is in a queue: of the longest wake-ups and switches of an emulated machine that is a few percent of a stall, and more if the machine
 # stood still in between. By how much the two clocks differ over the whole step is known; more than a quarter is nobody's clock.
 def about(low, high, step, log):

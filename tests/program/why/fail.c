@@ -4,7 +4,7 @@
  * NAME, reading from or appending to the file NAME of tracefs, opening the file or directory NAME, or the call NAME (pwrite)
  * fails. KS_CPUS, KS_PAGES: so many CPUs are online, so many pages of memory there are. KS_LOG: a file that gets
  * a line "NAME" for each append. KS_FULL: a command that runs before a write to a full disk returns.
- * KS_TRACEFS: a directory that is tracefs. KS_SECCOMP: who puts itself under a filter dies of SIGSEGV.
+ * KS_TRACEFS: a directory that is tracefs. KS_SECCOMP: a process that puts itself under a filter dies of SIGSEGV.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -18,7 +18,7 @@ quiet() {
 }
 
 # causes: everything that trainer needs for its stalls is made; sets $causes to those that can be had here, $trainer to its options.
-# What is not there is told.
+# What is not there is named.
 causes() {
 	local why=()
 	causes=pipe,hog trainer=()

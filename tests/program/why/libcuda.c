@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Plays libcuda: functions of its names that hold their caller as long as a struct stall says, which they get instead of a stream, an
- * event or memory, and which they tell how long it was, by their own clock.
+ * event or memory, and which say how long it was, by their own clock.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -392,7 +392,7 @@ static void forks(void *context, int n)
 	stop(coll);
 }
 
-/* ---- who calls ---- */
+/* ---- the caller ---- */
 
 struct launch {
 	void *context, *call;

@@ -125,7 +125,7 @@ def check_flows(check, timeline):
         for flow in flows:
             ends.setdefault(flow, set()).add(timeline.tracks[track][2] is None)
     both = sum(len(kinds) == 2 for kinds in ends.values())
-    check("arrows from who waits to what it waited for", both > 0, f"{len(ends)} flows, {both} with both ends")
+    check("arrows from the thread that waits to what it waited for", both > 0, f"{len(ends)} flows, {both} with both ends")
 
 
 def main():

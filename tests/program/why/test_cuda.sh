@@ -151,7 +151,7 @@ t_eq "... which is said once" "$? $(grep -c . entries.err) $(<entries.err)" \
 "$KSTALL" why -i entries.dat --step marker --json >entries.json
 t_eq "... and by the recording" "$(grep -c '"layer": "gpu_wait", "event": "gpu_end"' entries.json)" 1
 t_eq "... no time has a call's name" "$(grep -c '"name": "\(gpu_\|copy\|pin\)' entries.json)" 0
-t_range "... it is told beside" "$(grep -c '"culprit": "since cuEventSynchronize"' entries.json)" 1 999
+t_range "... it is shown beside" "$(grep -c '"culprit": "since cuEventSynchronize"' entries.json)" 1 999
 
 # --- a library that is none ---
 

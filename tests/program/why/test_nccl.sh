@@ -22,7 +22,7 @@ for version in 4 5 6; do
 	t_eq "v$version: a line has all that was said" "$(head -1 "$work/marker")" \
 		"kstall nccl feedfacecafebeef:3:AllReduce:0 begin comm=feedfacecafebeef rank=3 seq=0 func=AllReduce ranks=8"
 done
-t_eq "who cannot write to \$KSTALL_MARKER is told" "$(KSTALL_MARKER=/nowhere/x ./nccl 6 1 2>&1 >"$work/out" | grep WARN)" \
+t_eq "a user who cannot write to \$KSTALL_MARKER: NCCL's log has it" "$(KSTALL_MARKER=/nowhere/x ./nccl 6 1 2>&1 >"$work/out" | grep WARN)" \
 	"nccl: WARN kstall: cannot write to /nowhere/x: No such file or directory"
 t_ok "a marker that takes nothing is no reason to fail" env KSTALL_MARKER=/dev/full ./nccl 6 5
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: of steps that each suffer a known stall the parts `kstall why` tells are the step, and the stall is its largest, as long as it was
+# description: of steps that each suffer a known stall the parts that `kstall why` shows are the step, and the stall is its largest, as long as it was
 # tier1: 6.12
 # takes: 35
 # timeout: 600

@@ -14,7 +14,7 @@ plan 71
 # Addresses as gcc 12's thread sanitizer has them.
 here() { setarch -R "$@"; }
 
-# play BUILD VERSION N CASE: what it prints in $work/out, what the plugin told NCCL in $work/told, the lines in $marker
+# play BUILD VERSION N CASE: what it prints in $work/out, what NCCL's log has in $work/told, the lines in $marker
 play() {
 	: >"$marker"
 	NCCL_PROFILER_PLUGIN=$PWD/san/$1/libkstall-nccl.so KSTALL_MARKER=${named-$marker} here "san/$1/nccl" "${@:2}" >"$work/out" 2>"$work/told"
@@ -97,7 +97,7 @@ def:1:Broadcast:7 end"
 	t_eq "$build: ... NCCL's log has each" "$(grep -c "WARN kstall: a communicator's collectives are not marked" "$work/told")" 14
 done
 
-# --- who calls: a plain one, NCCL's own thread, a graph that runs twice ---
+# --- the caller: a plain one, NCCL's own thread, a graph that runs twice ---
 play address 6 1 callers
 tid=$(sed -n 2p "$work/out")
 t_eq "v6: a begin that is not the caller's has the caller" "$(lines | grep begin)" "abc:3:AllReduce:0 begin seq=0 func=AllReduce

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: who is not root, has no tracefs or asks for a process that is not there gets the right sentence, and a status that is not 0
+# description: a user who is not root, has no tracefs or asks for a process that is not there gets the right sentence, and a status that is not 0
 # requires: setpriv unshare
 # tier1: 6.12
 # known: failed to allocate ring buffer on CPU

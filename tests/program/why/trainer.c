@@ -381,7 +381,7 @@ static struct {
 } *shared;
 static int hog_go[2], feed_go[2], fed[2];
 
-/* Runs on the trainer's processor when it is told to, until it is told not to. */
+/* Runs on the trainer's processor while the trainer wants it. */
 static void hog(void)
 {
 	char c;

@@ -23,21 +23,21 @@ mkdir $churn
 at_exit rmdir $churn
 
 load_all() { for module in "${modules[@]}"; do is_loaded "$module" || modprobe "$module" || return; done; }
-# Somebody may still listen: whoever it is was told to stop.
+# A tool may still listen; it has been asked to stop.
 unload_all() { for module in "${modules[@]}"; do ! is_loaded "$module" || wait_until 60 rmmod "$module" || return; done; }
 
-# --- who takes part: each calls its step again and again; a step may be refused, and is counted if it was not ---
+# --- the parts: each calls its step again and again; a step may be refused, and is counted if it was not ---
 
 pick() { REPLY=${*:RANDOM % $# + 1:1}; }
 pause() { read -rt "0.$((RANDOM % 5))$1" _ <>"$work/never" || :; }
-# briefly SECONDS COMMAND…: works until it is told to end, or is killed: bpftrace 0.17 forgets to if told while it attaches (see interrupt)
+# briefly SECONDS COMMAND…: works until it is asked to end, or is killed: bpftrace 0.17 forgets to if asked while it attaches (see interrupt)
 briefly() {
 	timeout -k 20 "$@"
 	[[ $? = @(124|137) ]]
 }
 
 # Where modules of 6.1 go, nobody reads the formats of their events: f_show() reads on what is freed, and the kernel dies, of any module's
-# events (remove_event_file_dir() of 6.1.176 no longer clears what f_start() asks). Whoever starts holds this lock until it prints something.
+# events (remove_event_file_dir() of 6.1.176 no longer clears what f_start() asks). A tool that starts holds this lock until it prints something.
 case $(uname -r) in 6.1.*) lock_starts() { flock "$1" 9; } ;; *) lock_starts() { :; } ;; esac
 
 # starts SECONDS COMMAND…: briefly, and others wait for its start
@@ -158,7 +158,7 @@ some_idle() { for actor in $actors; do [ "$(steps "$actor")" != 0 ] || return 0;
 begin=$SECONDS
 while [ $((SECONDS - begin)) -lt "$seconds" ] || { some_idle && [ $((SECONDS - begin)) -lt $((seconds + 600)) ]; }; do
 	read -rt 5 _ <>"$work/never" || :
-	# whoever reads gets an answer
+	# a reader gets an answer
 	cat /sys/kernel/debug/*_trace/status >"$work/status" 2>/dev/null
 done
 touch "$work/stop"

@@ -43,7 +43,7 @@ fail_loading() {
 	t_range "there were $((n - 1))" $((n - 1)) 1 998
 }
 
-# What a listener has to be told: an error, or every hook that the event needs is armed.
+# What a listener has to see: an error, or every hook that the event needs is armed.
 fail_enabling() {
 	local event=$1 enable=$2 n error enabled tries=0 refused=0
 	for ((n = 1; n < 1000; n++)); do

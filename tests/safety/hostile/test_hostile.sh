@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: status files, parameters and filters stand whatever is written to them; who has no privileges sees and does nothing; no event holds a kernel address
+# description: status files, parameters and filters stand whatever is written to them; a user without privileges sees and does nothing; no event holds a kernel address
 # timeout: 400
 # once: the files are written by the same code on each kernel
 # requires: python3 setpriv

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: lib.sh and run.sh tell a good test from a bad one
+# description: lib.sh and run.sh know a good test from a bad one
 # once: it asks the tree
 # tier1: 6.12
 . ../../lib.sh

@@ -52,7 +52,7 @@ t_eq "metrics has counted each request, however often it was killed" "$(counted)
 [ ! -s metrics.err ] || diag <metrics.err
 kill $metrics
 wait $metrics
-# who finds what a killed guardian has left removes it
+# a session that finds what a killed guardian has left removes it
 "$KSTALL" record -o last.dat --time 1s -p $caller 2>last.err
 t_eq "the next session" "$? $(grep -v 'had no owner any more: removed' last.err)" "0 "
 wait_until 60 nothing_left
