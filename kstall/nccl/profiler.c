@@ -12,14 +12,17 @@
  *	kstall nccl COMM:RANK:FUNC:SEQ end launch=NS queued=NS peer=NS:RANK credit=NS:RANK wire=NS flush=NS gpu=NS ...
  *	kstall nccl COMM:RANK:FUNC:SEQ lost	NCCL has not reported its end, and will not
  *
- * with the communicator's hash in hexadecimal. What it was held by (split.h) is the time between the
+ * The sends and receives that NCCL launches as one kernel are one collective, of the FUNC "P2p"; those to the rank itself are copies
+ * and do not count. v4 of the interface does not say enough of them.
+ *
+ * COMM is the communicator's hash in hexadecimal. What it was held by (split.h) is the time between the
  * lines; what is 0 is left out. NCCL counts the sequence for each function. A begin that
  * another thread writes than the one that called the collective has tid=CALLER; one whose caller is a
  * guess has owner=inferred, too.
  *
  * The lines go where $KSTALL_MARKER says, else to trace_marker, else to /dev/null, by one write(2) each.
  * NCCL_PROFILE_EVENT_MASK=2 leaves the channels out: a collective then ends when it has been handed over,
- * and nothing says what it was held by. With 0x42 nothing is asked of the network.
+ * and nothing says what it was held by. With 0x42 nothing is asked of the network, and of sends and receives.
  *
  * NCCL calls start and stop from the program's threads and from its proxy thread, and may do so once more
  * when all is over. So a handle is a number that is looked up, nothing is ever freed, and the library
@@ -71,11 +74,12 @@ LIST_HEAD(ops, op);
 struct coll {
 	TAILQ_ENTRY(coll) next;
 	bool open;
-	bool handed_over;	/* NCCL's call is over */
+	bool p2p;		/* sends and receives */
+	unsigned int tasks;	/* of NCCL's call that is not over: one, or its sends and receives */
 	uint32_t use;		/* of this place */
 	unsigned int channels;	/* that NCCL has announced; 0: it will not report them */
 	unsigned int through;	/* of them */
-	uint64_t on_gpu[4];	/* channels that have begun and are not through */
+	uint8_t on_gpu[256];	/* by channel: how often it has begun and is not through */
 	uint64_t order;		/* among the communicator's */
 	uint64_t plan;		/* what NCCL launches as one kernel, in this order; 0: not known */
 	uint64_t gpu_end;	/* of the channels that are through */
@@ -91,14 +95,15 @@ TAILQ_HEAD(colls, coll);
 struct communicator {
 	pthread_mutex_t lock;	/* also of the order of lines */
 	bool open;
-	bool asks_for_channels, asks_for_steps;
+	bool asks_for_channels, asks_for_steps, asks_for_p2p;
 	uint32_t use;		/* of this place */
 	unsigned int number;
 	uint64_t hash;
 	int rank, ranks;
 	pid_t maker;
 	nccl_log_t log;
-	uint64_t plans, marked, lost, late, unwritten, blind;
+	uint64_t plans, marked, lost, late, unwritten, blind, p2ps;
+	struct coll *p2p;	/* the last that were sends and receives; NULL: none */
 	struct gpu_clock gpu;
 	struct colls under_way, unused;	/* the oldest first */
 	struct coll colls[OPEN];
@@ -310,27 +315,61 @@ static struct coll *claim(struct communicator *comm)
 	return coll;
 }
 
-static void *start_coll(struct communicator *comm, const struct nccl_coll *c, const void *call,
-			const void *group)
+static uint64_t plan_of(const void *group)
+{
+	return kind_of(group) == GROUP ? rest_of(group) : 0;
+}
+
+/* @first: what else the line says */
+static struct coll *new_coll(struct communicator *comm, const char *func, uint64_t seq, const char *first,
+			     const void *call, const void *group)
 {
 	struct coll *coll = claim(comm);
-	const char *func = c->func ? c->func : "?";
-	char whose[48];
+	char of[48];
 
 	coll->open = true;
-	coll->handed_over = false;
-	coll->channels = comm->asks_for_channels ? c->channels : 0;
+	coll->p2p = false;
+	coll->tasks = 0;
+	coll->channels = 0;
 	coll->through = 0;
 	memset(coll->on_gpu, 0, sizeof(coll->on_gpu));
 	coll->gpu_end = 0;
 	coll->blind = false;
-	coll->plan = kind_of(group) == GROUP ? rest_of(group) : 0;
-	name(coll, comm, func, c->seq);
+	coll->plan = plan_of(group);
+	name(coll, comm, func, seq);
 	coll->order = ++comm->marked;
-	mark(comm, "kstall nccl %s begin comm=%" PRIx64 " rank=%d seq=%" PRIu64 " func=%.16s ranks=%d%s\n",
-	     coll->id, comm->hash, comm->rank, c->seq, func, comm->ranks,
-	     owner(whose, sizeof(whose), comm, call));
+	mark(comm, "kstall nccl %s begin comm=%" PRIx64 " rank=%d seq=%" PRIu64 " func=%.16s ranks=%d%s%s\n",
+	     coll->id, comm->hash, comm->rank, seq, func, comm->ranks, first, owner(of, sizeof(of), comm, call));
 	split_begin(&coll->split, split_now());
+	return coll;
+}
+
+static void *start_coll(struct communicator *comm, const struct nccl_coll *c, const void *call,
+			const void *group)
+{
+	struct coll *coll = new_coll(comm, c->func ? c->func : "?", c->seq, "", call, group);
+
+	coll->tasks = 1;
+	coll->channels = comm->asks_for_channels ? c->channels : 0;
+	return coll_handle(comm, coll, COLL, 0);
+}
+
+/* All of a plan are announced before it is launched. */
+static void *start_p2p(struct communicator *comm, const struct nccl_p2p *p, const void *call, const void *group)
+{
+	struct coll *coll = comm->p2p;
+	char first[48];
+
+	if (!comm->asks_for_p2p || !plan_of(group) || p->peer == comm->rank)
+		return NULL;
+	if (!coll || !coll->open || !coll->p2p || coll->plan != plan_of(group)) {
+		snprintf(first, sizeof(first), " first=%.8s:%d", p->func ? p->func : "?", p->peer);
+		coll = new_coll(comm, "P2p", comm->p2ps++, first, call, group);
+		coll->p2p = true;
+		comm->p2p = coll;
+	}
+	coll->tasks++;
+	coll->channels += p->channels;
 	return coll_handle(comm, coll, COLL, 0);
 }
 
@@ -367,7 +406,7 @@ static void *start_channel(struct communicator *comm, const void *parent, const 
 	if (!coll || !coll->channels)
 		return NULL;
 	lose_overtaken(comm, coll);
-	coll->on_gpu[channel / 64] |= 1ULL << channel % 64;
+	coll->on_gpu[channel]++;
 	begin_on_gpu(comm, coll, kernel->timer);
 	return coll_handle(comm, coll, CHANNEL, channel);
 }
@@ -427,6 +466,10 @@ static void *start(struct communicator *comm, const struct nccl_event *event, ui
 	switch (type) {
 	case NCCL_PROFILE_COLL:
 		return start_coll(comm, &event->coll, event->parent, group);
+	case NCCL_PROFILE_P2P:
+		return start_p2p(comm, &event->p2p, event->parent, group);
+	case NCCL_PROFILE_P2P_CALL:
+		return handle_of(CALL, comm->number, (uint64_t)self() << 1 | event->p2p_call.graph);
 	case NCCL_PROFILE_GROUP:
 		return handle_of(GROUP, comm->number, ++comm->plans);
 	case NCCL_PROFILE_COLL_CALL:
@@ -444,10 +487,10 @@ static void *start(struct communicator *comm, const struct nccl_event *event, ui
 
 static void stop_channel(struct coll *coll, unsigned int channel)
 {
-	uint64_t bit = 1ULL << channel % 64, *on_gpu = &coll->on_gpu[channel / 64];
-
-	coll->through += !!(*on_gpu & bit);
-	*on_gpu &= ~bit;
+	if (!coll->on_gpu[channel])
+		return;
+	coll->on_gpu[channel]--;
+	coll->through++;
 }
 
 static void end(struct communicator *comm, struct coll *coll, uint64_t now)
@@ -472,14 +515,15 @@ static void stop(struct communicator *comm, const void *handle)
 	if (kind_of(handle) == CHANNEL) {
 		stop_channel(coll, channel_of(handle));
 	} else {
-		split_handed_over(&coll->split, now);
-		coll->handed_over = true;
+		coll->tasks -= !!coll->tasks;
+		if (!coll->tasks)
+			split_handed_over(&coll->split, now);
 	}
 	if (coll->through < coll->channels)
 		return;
 	if (kind_of(handle) == CHANNEL && !coll->split.through)
 		split_through(&coll->split, coll->gpu_end ? coll->gpu_end : now, now);
-	if (coll->handed_over)
+	if (!coll->tasks)
 		end(comm, coll, now);
 }
 
@@ -553,7 +597,8 @@ static int start_v4(void *context, void **handle, const struct nccl_event *event
 
 static int start_v5(void *context, void **handle, const struct nccl_event *event)
 {
-	const void *group = event->type == NCCL_PROFILE_COLL ? event->coll.group : NULL;
+	const void *group = event->type == NCCL_PROFILE_COLL ? event->coll.group :
+			    event->type == NCCL_PROFILE_P2P ? event->p2p.group : NULL;
 
 	return profiler_start(context, handle, event, event->type, group);
 }
@@ -691,7 +736,7 @@ static int wanted_events(void)
 	if (!(wanted & NCCL_PROFILE_KERNEL_CH))
 		return NCCL_PROFILE_GROUP | NCCL_PROFILE_COLL;
 	return NCCL_PROFILE_GROUP | NCCL_PROFILE_COLL | NCCL_PROFILE_KERNEL_CH |
-	       (wanted & (NCCL_PROFILE_PROXY_OP | NCCL_PROFILE_PROXY_STEP));
+	       (wanted & (NCCL_PROFILE_P2P | NCCL_PROFILE_PROXY_OP | NCCL_PROFILE_PROXY_STEP));
 }
 
 static void begin(struct communicator *comm, uint64_t hash, int ranks, int rank, nccl_log_t log)
@@ -703,15 +748,16 @@ static void begin(struct communicator *comm, uint64_t hash, int ranks, int rank,
 	comm->log = log;
 	comm->maker = self();
 	comm->plans = 0;
-	comm->marked = comm->lost = comm->late = comm->unwritten = comm->blind = 0;
+	comm->marked = comm->lost = comm->late = comm->unwritten = comm->blind = comm->p2ps = 0;
+	comm->p2p = NULL;
 	memset(&comm->gpu, 0, sizeof(comm->gpu));
 }
 
 /* Never an error: NCCL 2.30 would then count the communicators wrongly and unload what others still use. */
-static int init(void **context, uint64_t hash, int *mask, int ranks, int rank, nccl_log_t log)
+static int init(void **context, uint64_t hash, int *mask, int ranks, int rank, nccl_log_t log, int known)
 {
 	struct communicator *comm = NULL;
-	int wanted = wanted_events();
+	int wanted = wanted_events() & known;
 
 	*context = NULL;
 	if (!wanted || atomic_load(&forked))
@@ -727,6 +773,7 @@ static int init(void **context, uint64_t hash, int *mask, int ranks, int rank, n
 	begin(comm, hash, ranks, rank, log);
 	comm->asks_for_channels = wanted & NCCL_PROFILE_KERNEL_CH;
 	comm->asks_for_steps = wanted & NCCL_PROFILE_PROXY_STEP;
+	comm->asks_for_p2p = wanted & NCCL_PROFILE_P2P;
 	*context = handle_of(COMM, comm->number, comm->use);
 	*mask = wanted;
 	unlock(comm);
@@ -737,14 +784,14 @@ static int init_v4(void **context, int *mask, const char *name, uint64_t hash, i
 		   int rank, nccl_log_t log)
 {
 	(void)name, (void)nodes;
-	return init(context, hash, mask, ranks, rank, log);
+	return init(context, hash, mask, ranks, rank, log, ~NCCL_PROFILE_P2P);
 }
 
 static int init_v5(void **context, uint64_t hash, int *mask, const char *name, int nodes, int ranks,
 		   int rank, nccl_log_t log)
 {
 	(void)name, (void)nodes;
-	return init(context, hash, mask, ranks, rank, log);
+	return init(context, hash, mask, ranks, rank, log, ~0);
 }
 
 #define REST .stop = profiler_stop, .state = profiler_state, .finalize = profiler_finalize

@@ -21,10 +21,12 @@
 /* Event types, bits of the activation mask */
 #define NCCL_PROFILE_GROUP	(1 << 0)	/* a plan: what NCCL launches as one kernel */
 #define NCCL_PROFILE_COLL	(1 << 1)
+#define NCCL_PROFILE_P2P	(1 << 2)	/* a send or a receive */
 #define NCCL_PROFILE_PROXY_OP	(1 << 3)	/* what goes over the network, for a channel and a peer */
 #define NCCL_PROFILE_PROXY_STEP	(1 << 4)	/* a chunk of it */
 #define NCCL_PROFILE_KERNEL_CH	(1 << 6)
 #define NCCL_PROFILE_COLL_CALL	(1 << 9)	/* since v5, and whether it is asked for or not */
+#define NCCL_PROFILE_P2P_CALL	(1 << 10)	/* the same */
 
 /* States of a step and of a channel. */
 #define NCCL_SEND_GPU_WAIT	8
@@ -66,6 +68,26 @@ struct nccl_call {
 	bool graph;		/* captured now, run later */
 };
 
+/* "p2pApi" */
+struct nccl_p2p_call {
+	const char *func;
+	size_t count;
+	const char *datatype;
+	void *stream;
+	bool graph;
+};
+
+/* "p2p" since v5: v4 has no number of channels in it */
+struct nccl_p2p {
+	const char *func;
+	void *buffer;
+	const char *datatype;
+	size_t count;
+	int peer;
+	uint8_t channels;
+	void *group;
+};
+
 /* proxyOp */
 struct nccl_op {
 	pid_t pid;		/* of the process whose collective it is: PXN has another one's proxy thread do it */
@@ -93,6 +115,8 @@ struct nccl_event {
 	union {
 		struct nccl_coll coll;
 		struct nccl_call call;
+		struct nccl_p2p p2p;
+		struct nccl_p2p_call p2p_call;
 		struct nccl_op op;
 		int step;		/* proxyStep */
 		struct nccl_channel kernel;
@@ -132,6 +156,8 @@ _Static_assert(offsetof(struct nccl_event, parent) == 8, "LP64");
 _Static_assert(offsetof(struct nccl_event, coll.channels) == 80, "as NCCL's compiler lays it out");
 _Static_assert(offsetof(struct nccl_event, coll.group) == 104, "the same");
 _Static_assert(offsetof(struct nccl_event, call.graph) == 64, "the same");
+_Static_assert(offsetof(struct nccl_event, p2p.group) == 64, "the same");
+_Static_assert(offsetof(struct nccl_event, p2p_call.graph) == 56, "the same");
 _Static_assert(offsetof(struct nccl_event, op.is_send) == 44, "the same");
 _Static_assert(offsetof(struct nccl_event, kernel.timer) == 32, "the same");
 

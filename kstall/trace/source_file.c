@@ -170,7 +170,7 @@ static void on_lost(void *priv, u64 from, u64 to, u64 nr)
 	ks_engine_lost(priv, from, to, nr);
 }
 
-/* A line for a person at a terminal, from the second second on. */
+/* A line for a person at a terminal, once a second has passed. */
 static void progress(struct ks_file *f, const struct ks_engine *e)
 {
 	u64 now = ks_mono_ns();

@@ -143,6 +143,29 @@ void *start_coll(void *context, const char *func, uint64_t seq, int channels, vo
 	return handle;
 }
 
+void *start_p2p_call(void *context)
+{
+	struct descr d = { .type = P2P_API, .p2p_call.func = "Send" };
+	void *handle = NULL;
+
+	if (!is_v4)
+		plugin.start(context, &handle, &d);
+	return handle;
+}
+
+/* v4 has no number of channels there. */
+void *start_p2p(void *context, const char *func, int peer, int channels, void *call, void *group)
+{
+	struct descr d = {
+		.type = P2P, .parent = is_v4 ? group : call,
+		.p2p = { .func = func, .peer = peer, .channels = is_v4 ? 0 : channels, .group = is_v4 ? NULL : group },
+	};
+	void *handle = NULL;
+
+	plugin.start(context, &handle, &d);
+	return handle;
+}
+
 void *start_channel(void *context, void *coll, int channel)
 {
 	struct descr d = { .type = KERNEL_CH, .parent = coll, .channel = { channel, now() + GPU_CLOCK } };
@@ -302,7 +325,7 @@ static void play(int n)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		if (init_comm(&contexts[i], comms[i], i + 3) != (GROUP | COLL | PROXY_OP | PROXY_STEP | KERNEL_CH))
+		if (init_comm(&contexts[i], comms[i], i + 3) != (GROUP | COLL | (is_v4 ? 0 : P2P) | PROXY_OP | PROXY_STEP | KERNEL_CH))
 			die("it asks for other events");
 	}
 	if (pthread_create(&thread, NULL, proxy_thread, NULL))

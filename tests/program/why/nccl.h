@@ -10,11 +10,13 @@
 
 #define GROUP		1
 #define COLL		2
+#define P2P		4
 #define PROXY_OP	8
 #define PROXY_STEP	16
 #define PROXY_CTRL	32
 #define KERNEL_CH	64
 #define COLL_API	512
+#define P2P_API		1024
 
 #define SEND_GPU_WAIT	8
 #define SEND_WAIT	9
@@ -50,6 +52,22 @@ struct descr {
 			void *stream;
 			bool graph;
 		} call;
+		struct {
+			const char *func;
+			void *buffer;
+			const char *datatype;
+			size_t count;
+			int peer;
+			uint8_t channels;
+			void *group;
+		} p2p;
+		struct {
+			const char *func;
+			size_t count;
+			const char *datatype;
+			void *stream;
+			bool graph;
+		} p2p_call;
 		struct {
 			pid_t pid;
 			uint8_t channel;
@@ -91,6 +109,8 @@ int init_comm(void **context, uint64_t hash, int rank);
 void *start_group(void *context);
 void *start_call(void *context, bool graph);
 void *start_coll(void *context, const char *func, uint64_t seq, int channels, void *call, void *group);
+void *start_p2p_call(void *context);
+void *start_p2p(void *context, const char *func, int peer, int channels, void *call, void *group);
 void *start_channel(void *context, void *coll, int channel);
 void stop_channel(void *handle);
 void *start_op(void *context, void *coll, int rank, int peer, int steps);

@@ -287,6 +287,68 @@ static void busy(void *context, int n)
 	}
 }
 
+/* ---- sends and receives ---- */
+
+#define RANKS	4
+#define PARTS	2	/* channels of each */
+
+/* One plan of @nr of them, as NCCL announces, launches and reports it: on each channel several. Copies to itself are in no channel. */
+static void *p2ps(void *context, void *call, int nr, void **task)
+{
+	static const char *const func[] = { "Send", "Recv" };
+	void *group = start_group(context);
+	int i;
+
+	for (i = 0; i < nr; i++)
+		task[i] = start_p2p(context, func[i % 2], i / 2 % RANKS, PARTS, call, group);
+	for (i = 0; i < nr; i++)
+		stop(task[i]);
+	return group;
+}
+
+static void report_p2ps(void *context, int nr, void **task)
+{
+	void *channel[2 * RANKS][PARTS];
+
+	for (int i = 0; i < nr; i++) {
+		for (int c = 0; c < PARTS; c++)
+			channel[i][c] = task[i] ? start_channel(context, task[i], c) : NULL;
+	}
+	for (int i = nr; i-- > 0;) {
+		for (int c = 0; c < PARTS; c++)
+			stop_channel(channel[i][c]);
+	}
+}
+
+/* An all-to-all, the rank itself among them; then one send, of which the peer is late; then a copy to itself. */
+static void sends(void *context, int n)
+{
+	void *task[2 * RANKS], *call = start_p2p_call(context), *op, *step;
+
+	for (int i = 0; i < n; i++) {
+		p2ps(context, call, 2 * RANKS, task);
+		report_p2ps(context, 2 * RANKS, task);
+	}
+	p2ps(context, call, 1, task);
+	op = start_op(context, task[0], rank, 0, 1);
+	step = start_step(context, op, 0);
+	if (task[0]) {
+		void *channel = start_channel(context, task[0], 0), *other = start_channel(context, task[0], 1);
+
+		state(step, SEND_PEER_WAIT);
+		usleep(1000);
+		state(step, SEND_WAIT);
+		stop(step);
+		stop(op);
+		stop_channel(channel);
+		stop_channel(other);
+	}
+	if (start_p2p(context, "Send", rank, PARTS, call, start_group(context)))
+		die("a copy to itself");
+	if (start_p2p(context, "Send", 1, PARTS, call, NULL))
+		die("a send of no plan");
+}
+
 /* ---- several threads ---- */
 
 #define COMMS 4
@@ -487,7 +549,7 @@ static const struct {
 	{ "queued", queued }, { "late", late_stops }, { "twice", stopped_twice }, { "fused", fused },
 	{ "gone", after_finalize }, { "next", after_another }, { "threads", threads }, { "fork", forks },
 	{ "pxn", pxn }, { "ops", many_ops }, { "lateops", late_ops }, { "abort", aborted }, { "again", begun_again },
-	{ "busy", busy }, { "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
+	{ "sends", sends }, { "busy", busy }, { "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
 };
 
 int play_case(const char *name, int n)

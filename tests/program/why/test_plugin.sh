@@ -9,7 +9,7 @@
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 marker=$work/marker
-plan 71
+plan 77
 
 # Addresses as gcc 12's thread sanitizer has them.
 here() { setarch -R "$@"; }
@@ -61,7 +61,7 @@ nccl: WARN kstall: communicator abc: 10000 collectives, 1000 lost, 0 not split, 
 	whatever $build 1024 late 1025 0 1025 "what comes too late ends nobody else"
 	play $build 6 1 twice
 	t_eq "$build: a channel that is stopped twice is through once" "$(cat "$work/out" "$marker" | grep -v begin | sed 's/ end .*/ end/' | xargs)" \
-		"asks for 91 so far kstall nccl abc:3:AllReduce:0 end"
+		"asks for 95 so far kstall nccl abc:3:AllReduce:0 end"
 
 	# --- the network ---
 	whatever $build 1 pxn 1 1 0 "operations of another process, of another rank, of a send are not this collective's"
@@ -79,6 +79,13 @@ nccl: WARN kstall: communicator abc: 10000 collectives, 1000 lost, 0 not split, 
 	t_eq "$build: a step that is begun again and again is one" "$(keys | tr ' ' '\n' | grep -c '^peer:6$')" 1
 	whatever $build 500 busy 500 500 0 "500 of 64 steps, one after the other"
 
+	# --- sends and receives ---
+	play $build 6 20 sends
+	t_eq "$build: 20 all-to-alls and a send are 21 collectives" "$(whole) $(lines | grep -c 'P2p:[0-9]* begin seq=[0-9]* func=P2p first=Send:0$')" "21 21 0 21"
+	t_eq "$build: ... and the send is held by its receiver" "$(keys | tail -n 1 | grep -c 'credit:0')" 1
+	play $build 4 20 sends
+	t_eq "$build: v4 does not say enough of them" "$(whole)" "0 0 0"
+
 	# --- the end of a communicator, of the library, of the process ---
 	t_ok "$build: stops after the end of the communicator and of the library" play $build 6 1 gone
 	t_eq "$build: ... what was under way is lost" "$(lines)" "abc:3:AllReduce:0 begin seq=0 func=AllReduce
@@ -93,7 +100,7 @@ def:1:Broadcast:7 end"
 	t_ok "$build: children of a process whose other thread goes on" play $build 6 20 fork
 	t_eq "$build: ... write no line" "$(whole | cut -d' ' -f3-) $(grep -c ':1000000 ' "$marker")" "0 0"
 	play $build 6 1030 comms
-	t_eq "$build: more communicators than there is room for, twice" "$(xargs <"$work/out")" "asks for 91 1023 1023"
+	t_eq "$build: more communicators than there is room for, twice" "$(xargs <"$work/out")" "asks for 95 1023 1023"
 	t_eq "$build: ... NCCL's log has each" "$(grep -c "WARN kstall: a communicator's collectives are not marked" "$work/told")" 14
 done
 
@@ -136,11 +143,11 @@ cp ../../../kstall/nccl/libkstall-nccl.so nccl "$work"
 # nobody command…: as a user who reaches no trace_marker
 nobody() { NCCL_PROFILER_PLUGIN=$work/libkstall-nccl.so setpriv --reuid 65534 --regid 65534 --clear-groups "$@" >"$work/out" 2>"$work/told"; }
 nobody env KSTALL_MARKER="$work/root/marker" "$work/nccl" 6 1 where
-t_eq "a user who may not write to \$KSTALL_MARKER: to /dev/null, which kstall sees, too" "$(cat "$work/out")" "asks for 91
+t_eq "a user who may not write to \$KSTALL_MARKER: to /dev/null, which kstall sees, too" "$(cat "$work/out")" "asks for 95
 /dev/null"
 t_eq "... NCCL's log has it" "$(grep WARN "$work/told")" "nccl: WARN kstall: cannot write to $work/root/marker: Permission denied"
 nobody env -u KSTALL_MARKER "$work/nccl" 6 1 where
-t_eq "a user who may not write to trace_marker: to /dev/null" "$(cat "$work/out")" "asks for 91
+t_eq "a user who may not write to trace_marker: to /dev/null" "$(cat "$work/out")" "asks for 95
 /dev/null"
 t_eq "... which is no reason for a warning" "$(grep -c WARN "$work/told")" 0
 named=/dev/full
