@@ -16,7 +16,7 @@
 static const char * const mm_allocator[] = {
 	"__alloc_", "alloc_pages", "alloc_frozen_", "__folio_alloc", "folio_alloc", "vma_alloc_",
 	"__get_free_pages", "get_free_pages", "get_zeroed_page", "try_to_compact_pages",
-	"arch_rethook_trampoline", "__kretprobe_trampoline", "kretprobe_trampoline", "ftrace_",
+	"arch_rethook_trampoline", "__kretprobe_trampoline", "kretprobe_", "ftrace_",
 	"arch_ftrace_", "kprobe_", "opt_pre_handler", "optimized_callback", "stack_trace_",
 	"arch_stack_walk", "rethook_", "__rethook_", "arch_rethook_", "get_page_from_freelist",
 	"___kmalloc_large_node", "__kmalloc", "kmalloc_", "allocate_slab", "___slab_alloc",

@@ -114,6 +114,9 @@ enum ks_field {
 #define KS_F_SOFTIRQ 0x10
 #define KS_IN_IRQ(flags) ((flags) & (KS_F_HARDIRQ | KS_F_SOFTIRQ))
 
+/* The text of a number, and of a field that is not there: empty. An empty text is another one. */
+extern const char ks_no_text[];
+
 extern const struct ks_type ks_types[];
 extern const size_t ks_nr_types;
 const struct ks_type *ks_type_find(const char *system, const char *name);

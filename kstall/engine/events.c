@@ -25,6 +25,8 @@
 #define END(which, layer_, phase_, module) \
 	READ(ks_on_span_end, (), .span = which, .layer = layer_, .phase = phase_, .module_has = module)
 
+const char ks_no_text[] = "";
+
 const struct ks_type ks_types[] = {
 #include "events.def"
 };

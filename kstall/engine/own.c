@@ -21,6 +21,14 @@ static u64 begin_of(const struct ks_event *ev, u64 ns)
 	return ev->ts - min_u64(ev->ts, ns);
 }
 
+/* A function that is built in has no module. */
+static const char *text_of(const struct ks_event *ev, u8 field)
+{
+	const char *text = ev->str[field], *name = ev->type->fields[field];
+
+	return !*text && name && strstr(name, "module") ? "kernel" : text;
+}
+
 /* The values of the type's form: the device, and what it has in addition. */
 static struct ks_culprit culprit(const struct ks_event *ev)
 {
@@ -28,12 +36,10 @@ static struct ks_culprit culprit(const struct ks_event *ev)
 	struct ks_culprit c = { .form = ev->type->form.one ? &ev->type->form : NULL };
 
 	for (size_t i = 0; c.form && i < ARRAY_SIZE(fields); i++) {
-		const char *text = ev->str[fields[i]];
+		bool is_text = i == 0 || ev->str[fields[i]] != ks_no_text;
 
-		/* A field is a string or a number, never both. */
-		c.v[i] = *text || i == 0 ? ks_intern(text) : ev->num[fields[i]];
-		if (*text || i == 0)
-			c.strings |= 1 << i;
+		c.v[i] = is_text ? ks_intern(text_of(ev, fields[i])) : ev->num[fields[i]];
+		c.strings |= is_text << i;
 	}
 	return c;
 }

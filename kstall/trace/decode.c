@@ -273,7 +273,7 @@ static bool fill(struct ks_decoder *d, const struct kind *k, const struct ks_rec
 		bool text = f->is_string || (f->here && !f->size);
 
 		ev->num[i] = 0;
-		ev->str[i] = "";
+		ev->str[i] = ks_no_text;
 		if (!f->here)
 			continue;
 		if (text) {

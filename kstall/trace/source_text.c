@@ -53,7 +53,7 @@ bool ks_text_line(struct ks_engine *e, char *line)
 	ev.ts = ts;
 	ev.type = ks_type_find(system, name);
 	for (int i = 0; i < KS_MAX_FIELDS; i++)
-		ev.str[i] = "";
+		ev.str[i] = ks_no_text;
 	if (!ev.type)
 		return false;
 	for (char *rest = line + n; n && *rest;) {

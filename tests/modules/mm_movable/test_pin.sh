@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # description: pins for long are told with what they cost, and pages that move because they are pinned or their memory is removed
 # tier1: 6.12
+# requires: fio
 cd ../mm_migrate || exit
 # shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh
-plan 18
+plan 20
 
 pin=mm_pin wait=mm_migrate_mmu_notifier_wait batch=mm_migrate_batch
 grep -q '^Node 1, zone  Movable' /proc/zoneinfo || skip_all "no movable memory"
@@ -36,6 +37,14 @@ mm map 20 pin 0 0 pin 0 2
 t_eq "pins that do not last are not told" "$(said "done" | xargs) $(ev_n $pin "$(mine)")" "20 20 0"
 mm map 20 unmap 0 pin 0 1
 t_eq "a pin that fails" "$(said errno) $(ev_get $pin result "$(mine)") $(ev_get $pin pinned "$(mine)")" "14 -14 0"
+
+# --- by a function that is built in ---
+
+fio --name=pin --ioengine=io_uring --fixedbufs=1 --rw=write --bs=4k --size=64k --filename="$work/pinned" >"$work/out" || bail "fio: $(<"$work/out")"
+fio="f[\"comm\"] == \"fio\""
+snap
+t_range "io_uring's buffers: a pin" "$(ev_n $pin "$fio")" 1 1000
+t_eq "io_uring's buffers: by whom" "$(ev_n $pin "$fio && f[\"caller\"] ~ /^io_/ && f[\"caller_module\"] == \"\"")" "$(ev_n $pin "$fio")"
 
 # --- memory that is removed ---
 

@@ -6,7 +6,7 @@ streams.py ENGINE_TEST FILE... - event streams with the right answer; KTAP lines
 A stream begins with comments: its title; "options:" of engine_test; "markers:", those without their other half, those refused and
 collectives without an end; and each step with its parts, "step TID-ID: NS [inexact] [ATTRIBUTES]" and "STATE NS NAME CULPRIT".
 Columns are separated by blanks, as many as look well. Then come the events, a line each: "NS CPU TID FLAGS SYSTEM:EVENT FIELD=VALUE
-...", as engine_test reads them.
+...", as engine_test reads them. Parts of a step that have one state and name are one line: their sum, and the culprit of the largest.
 If the program says something else from now on, work out the new numbers by hand.
 """
 
