@@ -79,7 +79,7 @@ struct coll {
 	uint32_t use;		/* of this place */
 	unsigned int channels;	/* that NCCL has announced; 0: it will not report them */
 	unsigned int through;	/* of them */
-	uint8_t on_gpu[256];	/* by channel: how often it has begun and is not through */
+	uint16_t on_gpu[256];	/* by channel: how often it has begun and is not through */
 	uint64_t order;		/* among the communicator's */
 	uint64_t plan;		/* what NCCL launches as one kernel, in this order; 0: not known */
 	uint64_t gpu_end;	/* of the channels that are through */
@@ -107,6 +107,7 @@ struct communicator {
 	struct gpu_clock gpu;
 	struct colls under_way, unused;	/* the oldest first */
 	struct coll colls[OPEN];
+	unsigned int colls_used;	/* places that have ever been used: the others take no memory */
 	struct op *ops;			/* NULL: there has been none */
 	unsigned int ops_used;		/* places that have ever been used */
 	struct ops unused_ops;
@@ -307,10 +308,13 @@ static struct coll *claim(struct communicator *comm)
 {
 	struct coll *coll;
 
-	if (TAILQ_EMPTY(&comm->unused))
+	if (TAILQ_EMPTY(&comm->unused) && comm->colls_used == OPEN)
 		lose(comm, TAILQ_FIRST(&comm->under_way));
 	coll = TAILQ_FIRST(&comm->unused);
-	TAILQ_REMOVE(&comm->unused, coll, next);
+	if (coll)
+		TAILQ_REMOVE(&comm->unused, coll, next);
+	else
+		coll = &comm->colls[comm->colls_used++];
 	TAILQ_INSERT_TAIL(&comm->under_way, coll, next);
 	return coll;
 }
@@ -702,8 +706,6 @@ static struct communicator *new_comm(unsigned int number)
 	TAILQ_INIT(&comm->under_way);
 	TAILQ_INIT(&comm->unused);
 	LIST_INIT(&comm->unused_ops);
-	for (size_t i = 0; i < OPEN; i++)
-		TAILQ_INSERT_TAIL(&comm->unused, &comm->colls[i], next);
 	atomic_store(&comms[number], comm);
 	return comm;
 }

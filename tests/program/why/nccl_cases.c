@@ -320,6 +320,23 @@ static void report_p2ps(void *context, int nr, void **task)
 	}
 }
 
+#define MANY	600
+
+static void many_on_a_channel(void *context, void *call)
+{
+	void *group = start_group(context), *task[MANY], *channel[MANY];
+	int i;
+
+	for (i = 0; i < MANY; i++)
+		task[i] = start_p2p(context, "Send", rank + 1 + i, 1, call, group);
+	for (i = 0; i < MANY; i++)
+		stop(task[i]);
+	for (i = 0; i < MANY; i++)
+		channel[i] = task[i] ? start_channel(context, task[i], 0) : NULL;
+	for (i = 0; i < MANY; i++)
+		stop_channel(channel[i]);
+}
+
 /* An all-to-all, the rank itself among them; then one send, of which the peer is late; then a copy to itself. */
 static void sends(void *context, int n)
 {
@@ -329,6 +346,8 @@ static void sends(void *context, int n)
 		p2ps(context, call, 2 * RANKS, task);
 		report_p2ps(context, 2 * RANKS, task);
 	}
+	/* of a plan so large that more begin on a channel before one of them ends than a byte counts */
+	many_on_a_channel(context, call);
 	p2ps(context, call, 1, task);
 	op = start_op(context, task[0], rank, 0, 1);
 	step = start_step(context, op, 0);
