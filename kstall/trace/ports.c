@@ -70,20 +70,26 @@ static int read_counter(struct counter *c, u64 *value)
 	return err;
 }
 
-/* In @path each entry but "." and "..", and what begins with a dot. False, and errno: it cannot be read. */
+static int is_shown(const struct dirent *entry)
+{
+	return *entry->d_name != '.';
+}
+
+/* Each entry of @path, in order of their names. False, and errno: it cannot be read. */
 static bool each(const char *path, void (*fn)(struct ks_session *s, const char *in, const char *name), struct ks_session *s,
 		 const char *in)
 {
-	DIR *dir = opendir(path);
-	struct dirent *entry;
+	struct dirent **entry;
+	int nr = scandir(path, &entry, is_shown, versionsort);
 
-	while (dir && (entry = readdir(dir))) {
-		if (*entry->d_name != '.')
-			fn(s, in, entry->d_name);
+	if (nr < 0)
+		return false;
+	for (int i = 0; i < nr; i++) {
+		fn(s, in, entry[i]->d_name);
+		free(entry[i]);
 	}
-	if (dir)
-		closedir(dir);
-	return dir;
+	free(entry);
+	return true;
 }
 
 static void unread(struct ks_session *s, const char *what, int err)

