@@ -22,7 +22,7 @@ static const struct ks_form rank_form = { "rank {rank}", NULL, 0, { "rank" } };
 
 static const char *phase_of(const char *key, size_t len)
 {
-	for (size_t i = 0; i < sizeof(phases) / sizeof(*phases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(phases); i++) {
 		if (strlen(phases[i]) == len && !memcmp(phases[i], key, len))
 			return phases[i];
 	}

@@ -12,18 +12,19 @@
 #define MAX_PORTS	64
 #define MAX_CHANGES	4096	/* the first so many */
 
-static u32 *add_port(struct ks_engine *e, u32 name)
+/* False: there is no room for it. */
+static bool add_port(struct ks_engine *e, u32 name)
 {
 	for (size_t i = 0; i < e->nr_ports; i++) {
 		if (e->ports[i] == name)
-			return &e->ports[i];
+			return true;
 	}
 	if (e->nr_ports == MAX_PORTS)
-		return NULL;
+		return false;
 	if (!e->ports)
 		e->ports = ks_alloc(MAX_PORTS * sizeof(*e->ports));
-	e->ports[e->nr_ports] = name;
-	return &e->ports[e->nr_ports++];
+	e->ports[e->nr_ports++] = name;
+	return true;
 }
 
 static void add_change(struct ks_engine *e, u32 port, const char *counter, u64 ns, u64 count)
@@ -46,13 +47,15 @@ void ks_port_note(struct ks_engine *e, const char *text)
 	char raw[80], name[80], counter[64];
 	unsigned long long ns, count;
 	int n = 0;
-	u32 *port;
+	u32 port;
 
 	if (sscanf(text, "%79s %llu%n", raw, &ns, &n) < 2)
 		return;
-	port = add_port(e, ks_intern(ks_printable(name, sizeof(name), raw)));
-	while (port && sscanf(text += n, " %63[^= \n]=%llu%n", counter, &count, &n) == 2)
-		add_change(e, *port, counter, ns, count);
+	port = ks_intern(ks_printable(name, sizeof(name), raw));
+	if (!add_port(e, port))
+		return;
+	while (sscanf(text += n, " %63[^= \n]=%llu%n", counter, &count, &n) == 2)
+		add_change(e, port, counter, ns, count);
 }
 
 size_t ks_changes(const struct ks_engine *e)

@@ -17,8 +17,7 @@ struct ks_name {
 
 void ks_note(struct ks_session *s, const char *text)
 {
-	/* EBADF: the recording has ended, as the disk is full */
-	if (tracefs_instance_file_append(s->buffer[KS_JOB], "trace_marker", text) < 0 && errno != EBADF)
+	if (tracefs_instance_file_append(s->buffer[KS_JOB], "trace_marker", text) < 0)
 		ks_die("trace_marker: %s", strerror(errno));
 }
 

@@ -41,7 +41,7 @@ static const char *const words[] = {
 
 static bool is_trouble(const char *name)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
 		if (strcasestr(name, words[i]))
 			return true;
 	}
@@ -197,6 +197,9 @@ void ks_ports_look(struct ks_session *s, bool last)
 	u64 now = ks_mono_ns(), ns = s->ports ? now - s->ports->looked : 0;
 
 	if (!ns || !s->ports->nr || (ns < max_u64(NSEC, s->ports->took * SHARE) && !last))
+		return;
+	/* When the disk is full, the recording has ended. */
+	if (!tracefs_trace_is_on(s->buffer[KS_JOB]))
 		return;
 	s->ports->looked = now;
 	for (size_t i = 0; i < s->ports->nr;)
