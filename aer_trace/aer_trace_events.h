@@ -96,7 +96,7 @@ struct kstall_aer_cor {
  * @tlp: header of the packet, zero: none
  * @tlp_type: what it is, empty: none
  * @tlp_requester: bus, device and function that the request came from
- * @tlp_completer: of a completion, who answered
+ * @tlp_completer: of a completion, the function that answered
  * @tlp_tag: its tag
  * @tlp_bytes: payload, or what was asked for
  * @tlp_addr: address of a memory or I/O request
@@ -289,7 +289,7 @@ KSTALL_TRACE_EVENT(aer_correctable,
  * @tlp3: fourth word
  * @tlp_type: what the packet was: MRd, MWr, CfgRd0, Cpl, CplD, Msg …; empty: there is none
  * @tlp_requester: bus << 8 | device << 3 | function that its request came from
- * @tlp_completer: of a completion, who sent it
+ * @tlp_completer: of a completion, the function that sent it
  * @tlp_tag: tag of the request
  * @tlp_bytes: its data, sent or asked for
  * @tlp_addr: address of a memory, I/O or atomic request

@@ -2,7 +2,7 @@
 /*
  * aer_trace - what PCIe links lose, and what the kernel does about it
  *
- * Adds to the kernel's own ras:aer_event who the device is, how often and how fast its errors
+ * Adds to the kernel's own ras:aer_event which device it is, how often and how fast its errors
  * come, what the kernel dropped of them, the recovery that follows, and links that have become
  * slower.
  *
@@ -115,7 +115,7 @@ static const struct kstall_event_def events[] = {
 		     .tick = aer_link_poll, .rare = true),
 };
 
-/* Status file: whose errors can be seen at all? */
+/* Status file: which devices' errors can be seen at all? */
 static void aer_show(struct seq_file *m)
 {
 	unsigned int devices = 0, able = 0, ports = 0, native = 0;

@@ -75,7 +75,7 @@ static struct pci_dev *aer_reported_dev(const struct aer_report *r, const char *
 	return aer_dev_if(addr, name);
 }
 
-/* ---- who reports ---- */
+/* ---- the device that reports ---- */
 
 static void aer_report_begin(const struct aer_report *r)
 {

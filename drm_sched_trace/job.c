@@ -32,7 +32,7 @@ static bool ds_fence_job(const struct dma_fence *f, const struct drm_sched_fence
 	return true;
 }
 
-/* Who submitted the job @rival->ctx:seqno, if it is known. */
+/* The submitter of the job @rival->ctx:seqno, if it is known. */
 static void ds_rival_find(struct ds_rival *rival)
 {
 	const struct ds_job *rec;
@@ -374,7 +374,7 @@ static void ds_ring_count(const struct drm_gpu_scheduler *sched, u64 now)
 		kstall_inflight_unlock(&slot);
 }
 
-/* For who looks for inversions. @before: the last jobs up to now. */
+/* For the search for inversions. @before: the last jobs up to now. */
 static void ds_ring_note(const struct drm_gpu_scheduler *sched, const struct ds_job *rec,
 			 const struct drm_sched_fence *sf, struct ds_last *before)
 {

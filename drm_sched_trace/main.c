@@ -153,7 +153,7 @@ static struct kstall_hook hooks[] = {
 	[H_BO_INIT] = KSTALL_ENTRY("bo_init", "ttm", "ttm_bo_init_reserved", ds_bo_init_enter),
 };
 
-/* Which part of its wait is whose needs them all. */
+/* To charge each part of a wait to its cause takes them all. */
 #define JOB_HOOKS	(BIT_ULL(H_FINISHED) | BIT_ULL(H_WAKEUP) | BIT_ULL(H_BLOCK) | \
 			 BIT_ULL(H_RUN) | BIT_ULL(H_QUEUE))
 #define JOB_OPTIONAL	(BIT_ULL(H_RING_FINI) | BIT_ULL(H_CLEAR_DEP))
@@ -192,7 +192,7 @@ static const struct kstall_event_def events[] = {
 		     .tables = BIT(T_BOS)),
 };
 
-/* Status file: is there anybody on this node whose jobs can be seen? */
+/* Status file: is there a scheduler on this node whose jobs can be seen? */
 static void ds_show(struct seq_file *m)
 {
 	bool ours = kstall_module_loaded("gpu_sched") && !kstall_module_is_vendors("gpu_sched");

@@ -17,7 +17,7 @@
 #include <drm/ttm/ttm_device.h>
 #include <drm/ttm/ttm_tt.h>
 
-/* ---- whose a buffer is ---- */
+/* ---- a buffer's owner ---- */
 
 /* It has more arguments than are in registers. */
 KSTALL_FN(int, ttm_bo_init_reserved, struct ttm_device *, bdev, struct ttm_buffer_object *, bo);

@@ -323,7 +323,7 @@ void iq_comp_read_return(void *data, struct pt_regs *regs)
 
 	/*
 	 * There was nothing to be read (ib_uverbs_event_read()): what is still here was read
-	 * unseen, by who slept in it when the event was enabled, say.
+	 * unseen, by a task that slept in it when the event was enabled, say.
 	 */
 	if (ret == -EAGAIN || current->nvcsw != call->nvcsw)
 		iq_channel_drop(call->queue, NULL, call->start_ns);

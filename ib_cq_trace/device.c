@@ -44,7 +44,7 @@ static LIST_HEAD(iq_devices);
 static DEFINE_MUTEX(iq_devices_lock);	/* the list, and iq_wanted */
 static bool iq_wanted;
 
-/* @attr: what the port is, NULL if nobody knows */
+/* @attr: what the port is, NULL if it is not known */
 static void iq_port_event(struct ib_device *ibdev, enum ib_event_type type, u32 port,
 			  const struct ib_port_attr *attr)
 {

@@ -27,7 +27,7 @@
  * The identity is the owner's: the thread that created the queue pair or CQ. If the kernel owns
  * it, pid and tgid are 0, comm is empty and user names the module that does. Then cgroup_id is that
  * of the process in whose system call the work request was posted, where one is (ib_wr_latency, and
- * ib_wc_error while that is enabled too); it is 0 of what a kernel thread or an interrupt posted (an
+ * ib_wc_error while that is enabled too); it is 0 if a kernel thread or an interrupt posted it (an
  * RPC of rpciod, a target's answer), and in the other events, which are about a queue pair, CQ or port
  * that processes share.
  */
@@ -307,7 +307,7 @@ struct kstall_ib_port {
 /**
  * ib_cq_overflow - a completion queue had no room for a completion, or failed
  *
- * The completion is lost; who waits for it waits for ever, or until a queue pair on the CQ
+ * The completion is lost; a task that waits for it waits for ever, or until a queue pair on the CQ
  * fails in its turn. Storms are folded: the first at once with count=1, the rest in one
  * summary; the sum of counts is the number of completions lost, where the provider reports
  * each (soft-RoCE does), or of reports.
@@ -378,7 +378,7 @@ KSTALL_TRACE_EVENT(ib_cq_overflow,
  * A queue pair fails once, with first=1: that is the error to look at. What is posted on it is
  * then flushed (WR_FLUSH_ERR): those are folded, the first at once with count=1, the rest in
  * one summary, and first_status names the error they follow. Flushed with first_status=SUCCESS:
- * no error was seen, somebody moved the queue pair to ERR, as at every disconnect.
+ * no error was seen, the queue pair was moved to ERR by its owner, as at every disconnect.
  *
  * @dev: RDMA device
  * @user: module that owns the CQ (of a shared one: ib_core), empty if a process does
@@ -736,7 +736,7 @@ KSTALL_TRACE_EVENT(ib_qp_error,
  * Parameter: ib_comp_channel_min_ns.
  * Overhead: a function entry per completion event, an entry and return per read().
  * Reach: programs that use completion channels. Those that poll (NCCL, most MPIs) have none.
- * What is read by somebody who waited for it when the event was enabled is not seen; until a
+ * What is read by a task that waited for it when the event was enabled is not seen; until a
  * reader of this channel waits again, each event after it has the time of the one before.
  * The identity is the reader's.
  */

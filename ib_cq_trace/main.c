@@ -292,4 +292,4 @@ module_exit(ib_cq_trace_exit);
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.2.0");
 MODULE_AUTHOR("kstall maintainers");
-MODULE_DESCRIPTION("kstall: between an RDMA device's completion and who waits for it");
+MODULE_DESCRIPTION("kstall: between an RDMA device's completion and the task that waits for it");

@@ -10,7 +10,7 @@
 #include "ib_cq_trace.h"
 #include "ib_cq_trace_events.h"
 
-/* Whose it is. Context: the queue pair cannot go, as for iq_owner(). */
+/* The owner and the numbers of @qp. Context: the queue pair cannot go, as for iq_owner(). */
 void iq_qp_fill(struct iq_qp *rec, const struct ib_qp *qp)
 {
 	rec->known = true;

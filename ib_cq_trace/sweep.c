@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sweep.c - queue pairs that failed and nobody said so
+ * sweep.c - queue pairs that failed without a word
  *
  * A queue pair of a process whose retries run out enters the state ERR in the device; the kernel
  * has no event. But the port's counters of errors grow. So while ib_qp_error is enabled they are
@@ -13,7 +13,7 @@
  * last seen in RTS first. A sweep that qp_sweep_max ends is continued by the next one.
  *
  * Before "RDMA/core: Fix use after free in ib_query_qp()" (CVE-2026-92512) a queue pair could be
- * found until its driver had destroyed it, and what its driver asks then may be freed. There nobody
+ * found until its driver had destroyed it, and what its driver asks then may be freed. There none
  * is asked.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -143,7 +143,7 @@ static bool iq_sweep_due(struct iq_sweep *sweep)
 #define IQ_SEEN_SWEEP	GENMASK(14, 4)	/* in which */
 #define IQ_SEEN_WHO	GENMASK(30, 15)
 
-/* Numbers are used again, also by a queue pair at the same place: whose it is differs then. */
+/* Numbers are used again, also by a queue pair at the same place: its owner differs then. */
 static unsigned long iq_who(const struct ib_qp *qp)
 {
 	u64 who = (unsigned long)qp ^ hash_ptr(qp->res.task, 32);
@@ -411,7 +411,7 @@ static void iq_sweep_work(struct work_struct *work)
 
 /*
  * Starts or stops, and does not wait for the worker: that one waits for the device's firmware, for
- * minutes if it hangs, and who calls this holds up all modules that come and all that are enabled.
+ * minutes if it hangs, and the caller holds up all modules that come and all that are enabled.
  */
 void iq_sweep_set(struct iq_sweep *sweep, bool wanted)
 {

@@ -403,7 +403,7 @@ static void iq_polled(struct ib_cq *cq, const struct ib_wc *wc, u64 now)
 		e.qp_num = 0;
 	/*
 	 * The wr_id of ib_alloc_cq()'s users is a pointer to what names the handler. Others in the
-	 * kernel have pointers there, too, and these are nobody's business.
+	 * kernel have pointers there, too, and these are not to be seen.
 	 */
 	if (!cq->wc)
 		e.wr_id = wc->wr_id < PAGE_OFFSET ? wc->wr_id : 0;

@@ -5,7 +5,7 @@
  * A bio is tagged when it enters the block layer and recognised when its request completes.
  * Nothing is matched by time: either the bio's completion data leads to the kiocb that is the
  * head of a live io_kiocb (exact), or the task that queues the bio is inside io_issue_sqe()
- * (window), or the bio belongs to nobody we know (none).
+ * (window), or the bio belongs to no request that we know (none).
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -139,9 +139,9 @@ static bool uring_attribute_window(struct uring_bio *rec)
 }
 
 /*
- * Whom a request is for whose bio is queued here. What a cgroup's io.max held back a kworker
- * queues (blk-throttle.c). The bio holds its kiocb, and one that still shows the ring and the
- * user_data of the record is a request's, which holds its task.
+ * The task for which a request is whose bio is queued here. What a cgroup's io.max held back a
+ * kworker queues (blk-throttle.c). The bio holds its kiocb, and one that still shows the ring and
+ * the user_data of the record is a request's, which holds its task.
  */
 static struct task_struct *uring_submitter(const struct uring_bio *rec, const void *kiocb)
 {
@@ -354,8 +354,8 @@ static void uring_bio_done(const struct uring_completion *c, const struct bio *b
 }
 
 /*
- * A request that nobody saw issued: it was before the hook was there, or is a flush. That is never
- * issued itself (block/blk-flush.c issues one of its own), but has a bio that ends here.
+ * A request that was not seen issued: it was before the hook was there, or is a flush. That is
+ * never issued itself (block/blk-flush.c issues one of its own), but has a bio that ends here.
  */
 static void uring_rq_unknown(struct request *rq, unsigned int nr_bytes)
 {

@@ -151,7 +151,7 @@ struct uring_sq_full {
  * @tag_ns: how long it waited for its request
  * @user_data: of the io_uring request
  * @ctx: ring, never dereferenced
- * @who: who is to blame
+ * @who: the task to blame
  * @fd: file
  * @cpu_node: NUMA node it was queued on
  * @opcode: IORING_OP_*

@@ -228,7 +228,7 @@ struct kstall_writeback {
 #include <linux/tracepoint.h>
 
 /**
- * io_uring_sq_overflow - somebody was delayed or refused at the submission ring
+ * io_uring_sq_overflow - a task was delayed or refused at the submission ring
  *
  * The kernel cannot see a failed io_uring_get_sqe() of user space. What it sees:
  * sqpoll_wait, a submitter slept in io_uring_enter(IORING_ENTER_SQ_WAIT) until the SQPOLL
@@ -561,7 +561,7 @@ KSTALL_TRACE_EVENT(io_uring_wq_punt,
  * Reach: request-based devices; on a stacked device the part that reaches the disk. A request
  * that was requeued is timed from its last issue. What a cgroup's io.max holds back it holds
  * before queue_mono_ns, in none of these times. Identity is the submitter's, for attribution=none
- * that of the task that queued the bio; but cgroup_id of what a kernel thread queues (writeback, loop)
+ * that of the task that queued the bio; but where a kernel thread queues it (writeback, loop) cgroup_id
  * is the cgroup for which it does: the one whose pages they are, or its nearest ancestor that has the
  * io controller. Where the bio does not say it (journals; a file system without cgroup writeback) it
  * is the root's.
@@ -671,7 +671,7 @@ KSTALL_TRACE_EVENT(writeback_throttle,
  * kind=range: fsync(), sync_file_range(), sync() and whatever else waits for a range of a
  * file, NFS included: one event a range with the sum of its waits. kind=folio: a wait for a
  * single folio outside of that (truncation, a write into a page under writeback). The kernel has
- * an event writeback:writeback_wait, which is another: a flusher's work, not who waits for it.
+ * an event writeback:writeback_wait, which is another: a flusher's work, not the task that waits for it.
  *
  * @dev: backing device (major:minor as in /sys/class/bdi)
  * @sb: file system, its s_id

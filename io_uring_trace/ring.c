@@ -161,7 +161,7 @@ bool uring_sq_wait_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/* It returns at once when there is room: only one who slept was delayed. */
+/* It returns at once when there is room: only a task that slept was delayed. */
 void uring_sq_wait_return(void *data, struct pt_regs *regs)
 {
 	struct uring_sq_wait_call *call = data;
@@ -501,7 +501,7 @@ KSTALL_PROBE(uring_on_poll_arm, TP_PROTO(struct io_kiocb *req, int mask, int eve
 KSTALL_CHECK_PROBE(io_uring_poll_arm, uring_on_poll_arm);
 
 /*
- * Nobody follows requests any more, no probe runs: those on their way to a worker will not be seen
+ * No request is followed any more, no probe runs: those on their way to a worker will not be seen
  * to arrive there.
  */
 void uring_wq_forget(void)
@@ -641,7 +641,7 @@ bool uring_req_overflow(void *data, struct pt_regs *regs)
 /* ---- rings that are gone ---- */
 
 /*
- * Of a request whose success nobody wants to hear of (IOSQE_CQE_SKIP_SUCCESS) no end is seen: its
+ * The end of a request that is to be silent on success (IOSQE_CQE_SKIP_SUCCESS) is not seen: its
  * record stays until the kernel gives its memory to another request, or the ring goes.
  */
 struct uring_gone_list {

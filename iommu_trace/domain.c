@@ -158,7 +158,7 @@ static void it_home_note(struct iommu_domain *domain, struct device *dev, u64 sc
 		it_driver_name(&iommu, home.driver, sizeof(home.driver));
 		it_iommu_name(&iommu, home.iommu);
 	}
-	rcu_read_lock();	/* the table may go: nobody waits for it_on_bus() */
+	rcu_read_lock();	/* the table may go: nothing waits for it_on_bus() */
 	if (kstall_inflight_find_or_insert(&it_homes, (unsigned long)domain, scan, &slot, &found)) {
 		rec = slot.rec;
 		if (rec->scan != scan)
@@ -190,7 +190,7 @@ static bool it_home_left(const struct kstall_node *node, u64 scan)
 static unsigned long it_again;	/* jiffies of the next look, 0: none; under kstall.lock */
 
 /**
- * it_scan() - look at all devices: who is in which domain
+ * it_scan() - look at all devices: which is in which domain
  * @first: gets the operations of this node's IOMMU driver, whichever it is: its flushing functions
  *	are what the core calls through domain->ops. Names would not do, arm-smmu and arm-smmu-v3
  *	have the same

@@ -76,7 +76,7 @@ struct it_intel_head {
 	u64 cap;
 };
 
-/* A register, or false if there is none: nobody vouches for the pointer we have it from. */
+/* A register, or false if there is none: nothing vouches for the pointer we have it from. */
 static bool it_vtd_read(unsigned long addr, u32 *val)
 {
 	return !get_kernel_nofault(*val, (u32 *)addr);

@@ -16,7 +16,7 @@
 #include <linux/swiotlb.h>
 
 /*
- * Has somebody set functions of his own for it? A kernel without GART and the like knows none;
+ * Has it DMA functions of its own? A kernel without GART and the like knows none;
  * v6.12 renamed the option.
  */
 static inline bool it_dma_ops(struct device *dev)
@@ -40,7 +40,7 @@ static inline bool it_dma_iommu(struct device *dev)
 #endif
 }
 
-/* Does somebody else map for it, Xen for instance? Before 6.12 nothing says so. */
+/* Does another than the core map for it, Xen for instance? Before 6.12 nothing says so. */
 static inline bool it_dma_other(struct device *dev)
 {
 #if defined(HAVE_DEV_DMA_IOMMU_FLAG) || defined(HAVE_DEV_DMA_IOMMU_BIT)

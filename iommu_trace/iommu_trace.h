@@ -12,7 +12,7 @@
 #define IT_NAME_LEN	32	/* "smmu3.0x0000000009050000", as long as the events have it */
 
 /**
- * struct it_home - whose domain it is; key: iommu_domain, only compared
+ * struct it_home - a domain's devices and IOMMU; key: iommu_domain, only compared
  * @dev: the first device in it
  * @driver: of the IOMMU
  * @iommu: the IOMMU's name
@@ -56,8 +56,8 @@ struct it_queue {
 };
 
 /*
- * As in the kernel's own queue each CPU has a share, which nobody else writes until the flush. Of a
- * pointer the highest bits are the same.
+ * As in the kernel's own queue each CPU has a share, which no other CPU writes until the flush. Of
+ * a pointer the highest bits are the same.
  */
 static inline u64 it_queue_key(u64 domain, unsigned int cpu)
 {
@@ -94,7 +94,7 @@ struct it_iova {
  * struct it_fault - iommu_fault; what is known of a fault, or the last of those folded into one
  * @folded: how many and when
  * @dev: device that made the request
- * @iommu: who refused it, empty: not known
+ * @iommu: the one that refused it, empty: not known
  * @node: NUMA node of the device
  * @pasid: of the request, -1: none
  * @addr: that it was for

@@ -102,7 +102,7 @@ KSTALL_DECLARE_EVENT(iommu_fault);
 /**
  * struct kstall_iommu_sync - rest of iommu_iotlb_sync
  * @id: identity
- * @home: whose domain
+ * @home: the domain
  * @call: what is flushed
  * @all: all of the domain
  */
@@ -116,7 +116,7 @@ struct kstall_iommu_sync {
 /**
  * struct kstall_iommu_fq - rest of iommu_fq_flush
  * @id: identity
- * @home: whose domain
+ * @home: the domain
  * @call: the flush
  * @bytes: unmapped by the entries
  * @waited_ns: since the first of them
@@ -337,7 +337,7 @@ KSTALL_TRACE_EVENT(iommu_iotlb_sync,
  * @devices: devices that share the domain
  * @type: of the domain: dma_fq
  * @reason: timeout (10 ms after the first entry, or what the kernel has), full (a CPU's queue,
- *	and somebody who unmaps had to wait)
+ *	and a task that unmaps had to wait)
  * @entries: unmaps that waited
  * @bytes: what they unmapped
  * @waited_ns: since the first of them
@@ -453,8 +453,8 @@ KSTALL_TRACE_EVENT(dma_map_done,
  * Arguments: duration_ns, dma_addr, bytes, result, struct.
  * Parameter: dma_unmap_done_min_ns.
  * Overhead: as dma_map_done.
- * Reach: as dma_map_done. In lazy mode the flush is another's: sync_ns is 0 but for the one
- * who finds the queue full.
+ * Reach: as dma_map_done. In lazy mode the flush is another's: sync_ns is 0 but for the task
+ * that finds the queue full.
  */
 KSTALL_TRACE_EVENT(dma_unmap_done,
 	TP_PROTO(u64 duration_ns, u64 dma_addr, u64 bytes, int result,
@@ -538,8 +538,8 @@ KSTALL_TRACE_EVENT(dma_bounce,
  * in devices. AMD's and virtio-iommu's what is other and commands is 0, AMD's driver is also
  * asked to wait when there is nothing to wait for, and its waits for changed interrupts since 6.3
  * are elsewhere. Drivers are hooked by their functions' names: the status file says which are
- * not there. SMMUv3's is written from the sources of 6.1, 6.12 and 7.2 (see wait.c), built for
- * arm64 (tests/vm/arm64) and was tried on 6.12 in an emulator; no test runs it.
+ * not there. SMMUv3's on 6.1 is written from its source (see wait.c); on 6.12 and 7.2 it is tested
+ * in an emulator.
  */
 KSTALL_TRACE_EVENT(iommu_inv_wait,
 	TP_PROTO(u64 duration_ns, u64 none, u32 commands, int result,
@@ -571,8 +571,8 @@ KSTALL_TRACE_EVENT(iommu_inv_wait,
 /**
  * iommu_iova_alloc - addresses were found for a DMA mapping
  *
- * One event an allocation. A CPU keeps addresses that were given back for the next who wants as
- * many; who finds none there searches the tree of all of them, under a lock that all users of the
+ * One event an allocation. A CPU keeps addresses that were given back for the next request for as
+ * many; a task that finds none there searches the tree of all of them, under a lock that all users of the
  * domain share. In an interrupt pid, tgid and cgroup_id are 0 and comm is empty.
  *
  * @dev: the device they are for
@@ -635,7 +635,7 @@ KSTALL_TRACE_EVENT(iommu_iova_alloc,
  * is empty.
  *
  * @dev: BDF of the device that wanted it, empty if the driver does not say
- * @iommu: who refused it, as dmar0; empty with source=report
+ * @iommu: the one that refused it, as dmar0; empty with source=report
  * @source: report (the IOMMU's driver reported it, as tracepoint iommu:io_page_fault), intel (from
  *	the IOMMU's registers: Intel's driver only prints them, and not all)
  * @reason: intel: why, from the VT-d specification (codes of scalable mode as numbers); report: -

@@ -6,7 +6,7 @@
  * TLB that unmapping waits for, copies through bounce buffers, and what an IOMMU refused.
  *
  * What is hooked and which event needs it stands in the tables here; the probes are in domain.c
- * (flushes, and whose they are), map.c, wait.c and fault.c.
+ * (flushes, and their domains), map.c, wait.c and fault.c.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -129,8 +129,8 @@ static struct kstall_hook hooks[] = {
 	[H_IOVA_FREE] = IT_PART("iova_free", "free_iova_fast", it_part_enter, it_iova_return,
 				.atomic = true),
 	/*
-	 * 6.1 has variants for who must not sleep, which DMA uses; 6.16 split off the sync.
-	 * For others (VFIO, iommufd) they may allocate with GFP_KERNEL: not atomic.
+	 * 6.1 has variants for callers that must not sleep, which DMA uses; 6.16 split off the
+	 * sync. For others (VFIO, iommufd) they may allocate with GFP_KERNEL: not atomic.
 	 */
 	[H_MAP_PART] = IT_PART("map", "iommu_map_atomic|iommu_map_nosync|iommu_map",
 			       it_part_enter, it_map_return),
@@ -191,7 +191,7 @@ static const struct kstall_event_def events[] = {
 		     .tick = it_rescan),
 };
 
-/* Status file: whose flushes can be seen at all? */
+/* Status file: which devices' flushes can be seen at all? */
 static void it_show(struct seq_file *m)
 {
 	unsigned int devices, translated;

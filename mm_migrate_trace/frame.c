@@ -35,7 +35,7 @@ static void mm_trim(struct mm_task *task, unsigned long sp)
 
 /**
  * mm_find() - the record of the current task
- * @sp: stack pointer of who asks
+ * @sp: stack pointer of the caller
  *
  * Context: any, preemption disabled; in interrupts there is none.
  * Return: NULL if the task is in nothing.
@@ -217,7 +217,7 @@ s32 mm_syscall(void)
 }
 
 /**
- * mm_owner() - whose address space it is, which need not be the current task's
+ * mm_owner() - the owner of an address space, which need not be the current task's
  * @mm: it, may be NULL
  * @who: gets the owner, zeroes if there is none or the kernel does not know
  *

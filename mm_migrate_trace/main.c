@@ -156,7 +156,7 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 			 BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT) | THP_HOOKS | \
 			 PIN_HOOKS | DEVICE_HOOKS)
 
-/* Why somebody waits or flushes needs these. */
+/* The reason for a wait or a flush needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))
 #define WAIT_HOOKS	(BIT_ULL(H_WAIT) | WHY_HOOKS | BIT_ULL(H_REGISTER) | BIT_ULL(H_INSERT))
 #define BATCH_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_MIGRATED))

@@ -27,7 +27,7 @@ bool mm_batch_enter(void *data, struct pt_regs *regs)
 		return false;
 	frame->reason = call->reason;
 	frame->mode = call->mode;
-	/* They are isolated: only the caller, who is in here, can take them off. */
+	/* They are isolated: only the caller, which is in here, can take them off. */
 	if (!list_empty(from)) {
 		const struct page *page = list_first_entry(from, struct page, lru);
 
@@ -127,7 +127,7 @@ bool mm_unmap_enter(void *data, struct pt_regs *regs)
 	return true;
 }
 
-/* void task_numa_work(struct callback_head *work): makes pages fault, to see who uses them */
+/* void task_numa_work(struct callback_head *work): makes pages fault, to see their users */
 bool mm_scan_enter(void *data, struct pt_regs *regs)
 {
 	struct mm_frame_call *call = data;

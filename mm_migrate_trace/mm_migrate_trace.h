@@ -87,7 +87,7 @@ struct mm_window {
 #define MM_MAX_FRAMES	5
 
 /**
- * struct mm_task - a task inside of what is followed; key: its task_struct
+ * struct mm_task - a task inside of a call that is followed; key: its task_struct
  * @pid: its, as a later task may be in the same memory
  * @epoch: mm_epoch when its frames were pushed
  * @nr: frames
@@ -160,10 +160,10 @@ extern struct kstall_count __percpu *mm_quiet_waits;
 bool mm_place(bool wanted);
 void mm_show_callbacks(struct seq_file *m);
 
-/* ---- who asked for memory (alloc.c) ---- */
+/* ---- the caller that asked for memory (alloc.c) ---- */
 
 /**
- * struct mm_caller - who asked the page allocator
+ * struct mm_caller - the caller of the page allocator
  * @symbol: function of a module, else the first that is not part of the allocator
  * @module: its module, "" for vmlinux
  * @addr: in it

@@ -7,7 +7,7 @@
  * from the comments here.
  *
  * The identity is the task that does it: a program that moves its pages, a fault, but also
- * kcompactd, khugepaged or kswapd. Whose memory it is, is said apart: owner_*.
+ * kcompactd, khugepaged or kswapd. The owner of the memory is said apart: owner_*.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM mm_migrate
@@ -165,7 +165,7 @@ struct kstall_mm_batch {
  * @id: identity of the task that waited for memory
  * @call: what it wants
  * @frame: what was counted meanwhile
- * @caller: who asked
+ * @caller: the caller
  */
 struct kstall_mm_compact {
 	struct kstall_id id;
@@ -177,7 +177,7 @@ struct kstall_mm_compact {
 /**
  * struct kstall_mm_fallback - rest of mm_thp_fallback
  * @id: identity of the task that wanted it
- * @caller: who asked, if it was no fault
+ * @caller: its caller, if it was no fault
  * @gfp: flags of the allocation that failed last
  * @asked: MM_ASKED_*
  */
@@ -217,7 +217,7 @@ struct kstall_mm_device {
  * @id: identity of the task that pins
  * @call: what it wants
  * @frame: what was counted meanwhile
- * @caller: who asked
+ * @caller: the caller
  */
 struct kstall_mm_pin {
 	struct kstall_id id;
@@ -245,7 +245,7 @@ struct kstall_mm_flush {
 #define MM_SYMBOL_FIELD(name)	__array(char, name, MM_SYMBOL_LEN)
 #define MM_SYMBOL_ASSIGN(name, src)	strscpy_pad(__entry->name, src, MM_SYMBOL_LEN)
 
-/* Whose memory, after the identity. */
+/* The owner of the memory, after the identity. */
 #define MM_OWNER_FIELDS							\
 	__field(s32, owner_pid)						\
 	__array(char, owner_comm, TASK_COMM_LEN)
@@ -287,7 +287,7 @@ struct kstall_mm_flush {
  * @blockable: callbacks may sleep
  * @reason: why: the migration's reason (compaction, memory_failure, memory_hotplug, syscall,
  *	mbind, numa, contig_range, longterm_pin, demotion, damon); device: a driver moves pages to
- *	or from its memory; split: a large folio is split; numa_scan: NUMA balancing looks who uses
+ *	or from its memory; split: a large folio is split; numa_scan: NUMA balancing looks which tasks use
  *	the pages; none: it is no migration (munmap, copy on write, mprotect …)
  * @pfn: first page of the folio that is moved, if it is a migration or a split
  * @pages: its pages, else 0
@@ -530,7 +530,7 @@ KSTALL_TRACE_EVENT(mm_migrate_batch,
  * @order: pages it wants in one piece, as a power of two
  * @gfp_flags: how it may get them, GFP_* and __GFP_* of the running kernel
  * @prio: how hard compaction tries: sync_full, sync_light, async
- * @caller: who asked: the function of a module, if one is on the stack, else the first one that is
+ * @caller: the function of a module that asked, if one is on the stack, else the first one that is
  *	not part of the page or slab allocator
  * @caller_module: its module, empty if built in
  * @moved: pages that were moved for it
@@ -547,7 +547,7 @@ KSTALL_TRACE_EVENT(mm_migrate_batch,
  * Overhead: a function pair and a walk of the stack a stall, for its parts a function pair and a
  * tracepoint probe a batch of pages, a function pair an invalidation with notifiers; shootdowns
  * cost what they cost mm_tlb_shootdown.
- * Reach: 6.1 and later. Not kcompactd and vm.compact_memory, which make nobody's allocation wait:
+ * Reach: 6.1 and later. Not kcompactd and vm.compact_memory, for which no allocation waits:
  * their moves are in mm_migrate_batch.
  */
 KSTALL_TRACE_EVENT(mm_compaction_stall,
@@ -836,7 +836,7 @@ KSTALL_TRACE_EVENT(mm_pin,
  * function that another CPU is to call, remote wakeups included; for the reason a function pair a
  * batch of pages and a NUMA scan.
  * Reach: 6.1 and later. x86 only; on others the status file says absent. Not flushes by broadcast
- * (INVLPGB, 6.15 and later), nor by a hypercall (Hyper-V, Xen): they interrupt nobody here. Before
+ * (INVLPGB, 6.15 and later), nor by a hypercall (Hyper-V, Xen): they interrupt no CPU here. Before
  * 6.5, which has csd_queue_cpu, the last CPUs that go idle may be counted though they were not
  * interrupted.
  */

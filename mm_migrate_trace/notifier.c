@@ -2,7 +2,7 @@
 /*
  * notifier.c - waits for mmu_notifiers, and the callbacks of drivers they are waits for
  *
- * A driver's callback is known to nobody by name. It is learned where a driver registers it, and
+ * No table names a driver's callback. It is learned where a driver registers it, and
  * once, when the first event is enabled, from all that are registered by then; the worker places
  * a hook on it. No probe looks at the lists of subscriptions: their lock sleeps on PREEMPT_RT.
  */
@@ -194,7 +194,7 @@ static bool mm_place_one(u64 note)
 
 /**
  * mm_place() - kstall.update() for callbacks
- * @wanted: somebody wants to know of callbacks; then the hooks that learn are armed
+ * @wanted: an event that is enabled needs callbacks; then the hooks that learn are armed
  *
  * Return: true if one was placed.
  */

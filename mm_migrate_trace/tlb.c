@@ -63,7 +63,7 @@ static u32 mm_flush_interrupted(const struct mm_flush_call *call)
 }
 #endif
 
-/* Return: false if nobody is interrupted. */
+/* Return: false if no CPU is interrupted. */
 static bool mm_flush_begin(struct mm_flush_call *call, u8 kind, u32 cpus, struct pt_regs *regs)
 {
 	if (!cpus)

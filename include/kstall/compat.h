@@ -24,7 +24,7 @@
 #endif
 
 #ifndef CONFIG_KRETPROBES
-/* Nobody asks: register_kretprobe() fails. */
+/* Never called: register_kretprobe() fails. */
 static inline struct kretprobe *get_kretprobe(struct kretprobe_instance *ri)
 {
 	return NULL;

@@ -9,7 +9,7 @@
  *
  * A stub's text must outlive every call in it. So the stub of a hook that is disarmed drains: what
  * is in it is not followed any more, and it is free, for another hook, when all have returned.
- * Nobody waits for that but rmmod, as a device that hangs may never return; after a second the
+ * Only rmmod waits for that, as a device that hangs may never return; after a second the
  * module is pinned instead. No call is ever taken for dead. A pair says that its function does not
  * sleep (.atomic, hook.h), or not longer than a device takes (.bounded). On PREEMPT_RT the locks of
  * such a function sleep, and everywhere it may be preempted. A hook at a function's entry leaves

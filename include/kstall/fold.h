@@ -5,7 +5,7 @@
  * The first occurrence of something is emitted at once with count=1; what follows under the
  * same key is counted, and one summary is emitted (count, first and last time) 100 ms after
  * the last, when the object dies, or when the event is disabled. A storm that does not end is
- * summed up every 10 s, so that who watches live sees it go on. The sum of all counts is the
+ * summed up every 10 s, so that one sees live that it goes on. The sum of all counts is the
  * number of occurrences.
  */
 #ifndef _KSTALL_FOLD_H
@@ -34,7 +34,7 @@ struct kstall_folded {
  * struct kstall_fold - a folded event's table
  * @table: its records. List it in the module's tables
  * @emit: emits a summary from a copy of the record; process context, no lock held
- * @any: there may be records: without it nobody asks each CPU, ten times a second
+ * @any: there may be records: without it no CPU is asked, ten times a second
  *
  * Defined by KSTALL_FOLD(), which checks the records' type.
  */

@@ -169,7 +169,7 @@ struct kstall_hook {
 #define KSTALL_PLACED(_name, _what, _size, _enter, _ret, ...)		\
 	KSTALL_PAIR(_name, NULL, _what, _size, _enter, _ret, .placed = true, __VA_ARGS__)
 
-/* kstall_enter(), for who goes on with what it finds: the CPU's counters and the level's bit. */
+/* kstall_enter(), and what it finds for its caller: the CPU's counters and the level's bit. */
 static __always_inline bool kstall_enter_level(struct kstall_hook *hook,
 					       struct kstall_hook_stats **stats, u8 *bit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * identity.h - who and where, the same fields in the same order in every event
+ * identity.h - task and place, the same fields in the same order in every event
  *
  *   dev        BDF or the name sysfs has; empty if the event is not about a device
  *   dev_node   its NUMA node, -1 unknown
@@ -53,7 +53,7 @@ struct kstall_id {
 	((struct kstall_id){ .dev_node = NUMA_NO_NODE,			\
 			     .cpu_node = numa_node_id(), .task = current })
 
-/* Who causes what an interrupt does: its current task is somebody who happens to run. */
+/* The cause of what an interrupt does: its current task only happens to run. */
 static const struct kstall_who kstall_nobody __maybe_unused;
 
 static inline u64 kstall_cgroup_id(struct task_struct *task)
@@ -98,7 +98,7 @@ static inline struct kstall_who kstall_id_who(const struct kstall_id *id)
 #define KSTALL_NAME_LEN		32
 #define KSTALL_NAME_FIELD(name)	__array(char, name, KSTALL_NAME_LEN)
 
-/* Any context; nothing of what was in the ring buffer before is left in @dst. */
+/* Any context; nothing that was in the ring buffer before is left in @dst. */
 static inline void kstall_name_copy(char *dst, const char *src)
 {
 	ssize_t len = src ? strscpy(dst, src, KSTALL_NAME_LEN) : 0;

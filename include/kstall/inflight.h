@@ -60,11 +60,11 @@ struct kstall_magazine {
  * @name: its name in the status file
  * @capacity: records it holds without fail, at least 2
  * @rec_size: bytes of a record
- * @raw: a new record is not zeroed, but filled by who inserts it
+ * @raw: a new record is not zeroed, but filled by the caller that inserts it
  * @max_age_ns: when the table is more than three quarters full, records older than this are
  *	evicted, and counted: their end was missed, or is still to come and then unmatched; 0:
  *	never, for what may be under way for any time, or goes with its owner
- * @gone: of records that live as long as somebody's object: has that somebody ended? Only then
+ * @gone: of records that live as long as an object of a task's: has that task ended? Only then
  *	are they evicted. Bucket locked; NULL: age is all that counts
  * @own: it is a &struct kstall_own, and not for the functions below
  * @failed: there was no memory for it, and the log says so

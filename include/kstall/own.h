@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * own.h - what a context knows of the call it is in: records that nobody else looks up
+ * own.h - what a context knows of the call it is in: records that no other context looks up
  *
  * A call's probes, and those of what it calls, run one after the other in one context: a task, or
  * an interrupt of a level on top of it. A record that only they want needs no lock: it is in an
@@ -12,7 +12,7 @@
  * evicted by age, and counted: it is older than max_age_ns, which no call may be.
  *
  * It is one of the module's tables (inflight.h): allocated, freed and shown as they are, but
- * high_water is the most that were seen in use when somebody looked.
+ * high_water is the most that were seen in use at a look.
  */
 #ifndef _KSTALL_OWN_H
 #define _KSTALL_OWN_H
@@ -36,7 +36,7 @@ struct kstall_own {
 	{ .table = { .name = (_name), .capacity = (_capacity), .rec_size = (_size), \
 		     .max_age_ns = (_max_age_ns), .own = true } }
 
-/* @born_ns is 0 while the slot is nobody's, or not quite its new owner's yet. */
+/* @born_ns is 0 while the slot is free, or not quite its new owner's yet. */
 struct kstall_own_slot {
 	u64 key;
 	u64 born_ns;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does the tracepoint aer_event tell the bus type?
+ * Has the tracepoint aer_event the bus type?
  *
  * include/ras/ras_event.h, since 7.0; before it has five arguments.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does a job's fence know the drm client, and is it told by drm_sched_job_init()?
+ * Does a job's fence know the drm client, and is it an argument of drm_sched_job_init()?
  *
  * include/drm/gpu_scheduler.h; "drm/sched: Store the drm client_id in
  * drm_sched_fence", v6.17, and in stable releases of v6.12.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is drm_sched_fence_finished() told the job's result? Newer kernels keep its
+ * Is the job's result an argument of drm_sched_fence_finished()? Newer kernels keep its
  * declaration to themselves; drm_sched_entity_error() came with the same series.
  *
  * include/drm/gpu_scheduler.h; "drm/scheduler: properly forward fence errors" and

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is a scheduler told how many run queues (priorities) it has?
+ * Is a scheduler given the number of its run queues (priorities)?
  *
  * include/drm/gpu_scheduler.h; 56e449603f0a ("drm/sched: Convert the GPU scheduler
  * to variable number of run-queues"), v6.7.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is drm_sched_start() told the error of the jobs it gives up?
+ * Is the error of the jobs it gives up an argument of drm_sched_start()?
  *
  * include/drm/gpu_scheduler.h; "drm/sched: add optional errno to
  * drm_sched_start()", v6.13.

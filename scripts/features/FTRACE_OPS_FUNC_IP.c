@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is ftrace_ops.ops_func told the address it is asked about?
+ * Is the address it is asked about an argument of ftrace_ops.ops_func?
  *
  * include/linux/ftrace.h, ftrace_ops_func_t: with the direct trampolines of several functions in
  * one ftrace_ops (update_ftrace_direct_add()), between v6.12 and v7.2.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Does mm_migrate_pages tell the large folios that were split?
+ * Has mm_migrate_pages the large folios that were split?
  *
  * include/trace/events/migrate.h; "mm/migrate: add nr_split to trace_mm_migrate_pages stats.",
  * v6.9.

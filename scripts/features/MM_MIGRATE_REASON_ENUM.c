@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Is the reason that mm_migrate_pages tells of type enum migrate_reason? Before, an int.
+ * Is the reason that mm_migrate_pages has of type enum migrate_reason? Before, an int.
  *
  * include/trace/events/migrate.h, since 7.3.
  */

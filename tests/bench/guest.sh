@@ -115,7 +115,7 @@ program() {
 	esac
 }
 
-# For somebody who watches: which function is where.
+# To be watched: which function is where.
 show_functions() {
 	sysctl -q net.core.bpf_jit_kallsyms=1
 	grep -i ' [tw] ' /proc/kallsyms
@@ -244,7 +244,7 @@ bench_job() {
 	local repeats=9 # its workers are woken when it pleases the scheduler
 	local run=drm_sched_job_run end=drm_sched_job_done key=args-\>fence_context,args-\>fence_seqno
 	local events=$T/events/gpu_scheduler jobs="jobs $N 0 flush 0" i
-	# for who looks for a while: many whose beginning and end it holds
+	# of a look for a while: many whose beginning and end it holds
 	[ -z "${PROFILE-}" ] || for ((i = 0; i < 500; i++)); do jobs[i]="jobs 20 0 flush 0"; done
 	modprobe mock_gpu
 	if [ -e "$events/drm_run_job" ]; then

@@ -4,7 +4,7 @@
 
 #include "impl.h"
 
-/* Off: not run long enough yet on PREEMPT_RT and under KASAN to be what nobody asked for. */
+/* Off: not run long enough yet on PREEMPT_RT and under KASAN to be the default. */
 static unsigned int direct;
 
 /* Waits, so that afterwards BPF finds the functions free, or ours. */
@@ -37,8 +37,8 @@ asmlinkage void kstall_direct_return(struct kstall_stub *stub, struct pt_regs *r
 
 /*
  * On entry 8(%rbp) is where the site wants to go on. That is the body, but for a live patch or
- * who else changes the way (FTRACE_OPS_FL_IPMODIFY): then there, by a return, as an indirect call
- * needs an endbr64.
+ * another that changes the way (FTRACE_OPS_FL_IPMODIFY): then there, by a return, as an indirect
+ * call needs an endbr64.
  *
  * A call that is not followed goes on there and never comes back. One that is leaves by 4:, a
  * return of our own that takes the place of the site's: to drop the latter would leave the CPU's
@@ -346,11 +346,11 @@ const char *kstall_direct_try(struct kstall_hook *hook)
 
 /*
  * unregister_ftrace_direct() takes the trampoline's entry out of a hash, and its function out of
- * the ops, under the eyes of who calls the site by arch_ftrace_ops_list_func(), as it does where
- * there are others beside us. So it waits in between, for each hook anew, as long as the ops have
- * FTRACE_OPS_FL_DYNAMIC (ftrace_shutdown()). All hooks of a round have that behind them at once:
- * to that function ops with FTRACE_OPS_FL_STUB are not there. It runs with preemption disabled
- * where RCU is watching, as all that is hooked (ARCH_WANTS_NO_INSTR).
+ * the ops, under the eyes of a task that calls the site by arch_ftrace_ops_list_func(), as it does
+ * where there are others beside us. So it waits in between, for each hook anew, as long as the ops
+ * have FTRACE_OPS_FL_DYNAMIC (ftrace_shutdown()). All hooks of a round have that behind them at
+ * once: to that function ops with FTRACE_OPS_FL_STUB are not there. It runs with preemption
+ * disabled where RCU is watching, as all that is hooked (ARCH_WANTS_NO_INSTR).
  *
  * FTRACE_OPS_FL_RCU keeps ftrace calling it, and not our ops' function, should ours be the last
  * ops (ftrace_ops_get_list_func()), once they are not dynamic any more.
@@ -430,9 +430,9 @@ bool kstall_directs_drain(void)
  * Disarms the direct hooks of @mask; when it returns no site calls their stubs, and none of their
  * probes runs any more. The stubs drain.
  *
- * The grace period ends when who was in a stub, preempted or in an interrupt, has left it or has
- * begun to wait in the body, on PREEMPT_RT for a lock (whoever is on no run queue is not waited
- * for); by then it is counted as entered, and at its return finds that nobody listens.
+ * The grace period ends when each task that was in a stub, preempted or in an interrupt, has left
+ * it or has begun to wait in the body, on PREEMPT_RT for a lock (a task that is on no run queue is
+ * not waited for); by then it is counted as entered, and finds at its return that nobody listens.
  */
 void kstall_directs_disarm(u64 mask)
 {
@@ -479,7 +479,7 @@ void kstall_directs_show(struct seq_file *m)
 
 /*
  * At the end of the module's exit: a stub that ftrace has not let go of must not be freed, nor one
- * that a call is in. Whose return has been counted may be at its last instructions.
+ * that a call is in. A call whose return has been counted may be at its last instructions.
  */
 void kstall_directs_exit(void)
 {

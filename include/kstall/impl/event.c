@@ -227,7 +227,7 @@ static void kstall_end_storms(const struct kstall_event_def *def)
 /*
  * The kernel lets everybody count events of their own tasks (perf_trace_event_perm()) where
  * perf_event_paranoid is 2 or less. But these place hooks and take memory, so they are for those
- * who may trace. Whose child inherits an event has been asked when it was opened.
+ * who may trace. A parent whose child inherits an event was asked when it opened it.
  */
 static bool kstall_perf_may(enum trace_reg type, void *data)
 {

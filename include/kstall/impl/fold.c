@@ -14,7 +14,7 @@ static void kstall_fold_note(struct kstall_fold *fold)
 /**
  * kstall_fold_hit() - something happened
  * @fold: table
- * @key: whose
+ * @key: the record's
  * @now: kstall_now()
  * @slot: filled if the occurrence was folded: @slot->rec may be written (identity and other
  *	fields of the summary), then kstall_inflight_unlock()
@@ -47,7 +47,7 @@ bool kstall_fold_hit(struct kstall_fold *fold, u64 key, u64 now, struct kstall_s
 /**
  * kstall_fold_add() - something happened that shall not be emitted by itself
  * @fold: table
- * @key: whose
+ * @key: the record's
  * @now: kstall_now()
  * @slot: filled on success, see kstall_fold_hit()
  *
@@ -111,7 +111,7 @@ void kstall_fold_sweep(struct kstall_fold *fold, u64 now)
 	u64 born_ns;
 	u32 b;
 
-	/* Who inserts after this sets it again. */
+	/* An insertion after this sets it again. */
 	if (!fold->table.buckets || !xchg(&fold->any, false))
 		return;
 	for (b = 0; b < kstall_nr_buckets(&fold->table); b++) {

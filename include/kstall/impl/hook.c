@@ -564,7 +564,7 @@ static void kstall_hooks_refuse_vendors(const struct module *module)
 	}
 }
 
-/* Does a hook stand in it, or wait for it? Most modules that come and go are nobody's business. */
+/* Does a hook stand in it, or wait for it? Most modules that come and go concern no hook. */
 static bool kstall_is_target(const char *module, bool tracepoints)
 {
 	bool found = false;

@@ -189,7 +189,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
  * @key: its key, which nobody else inserts, finds or takes meanwhile, as it is the caller's own
  *
  * No lock is taken: the caller's node stays where it is, the others of its bucket may go to
- * another one, or free, while they are passed. Who then strays looks again with the lock. A
+ * another one, or free, while they are passed. A search that strays is made again with the lock. A
  * record that is evicted meanwhile may be another one's when it is written to: an event may be
  * wrong in its details, nothing worse.
  *
@@ -408,8 +408,8 @@ static bool kstall_inflight_runs_full(struct kstall_inflight *t)
 
 /*
  * Evicts records whose end has not come for long, if the table runs full. It may have been
- * missed; but the oldest may also be what somebody is looking for, so that where it is known
- * whose they are, the newest are refused instead. A table that stays full of what
+ * missed; but the oldest may also be the stall that is looked for, so that where their owner
+ * is known, the newest are refused instead. A table that stays full of what
  * is alive is not searched again at once. Worker context.
  */
 void kstall_inflight_age(struct kstall_inflight *t)

@@ -54,7 +54,7 @@ struct pair {
 	struct completion all;
 };
 
-/* What a command may be told. */
+/* The words of a command. */
 struct args {
 	unsigned int n;		/* how many */
 	unsigned int k;		/* each how-many-th, or which */
@@ -759,7 +759,7 @@ static int do_odp(const struct args *a)
 	return 0;
 }
 
-/* ---- whom the provider is asked about, and when ---- */
+/* ---- the queue pairs that the provider is asked about, and when ---- */
 
 static int (*real_query_qp)(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			    struct ib_qp_init_attr *init);
@@ -791,7 +791,7 @@ static int held_destroy_qp(struct ib_qp *qp, struct ib_udata *udata)
 	return real_destroy_qp(qp, udata);
 }
 
-/* Who is asked from now on; n: the next one to be destroyed waits for go. */
+/* Those asked about from now on; n: the next one to be destroyed waits for go. */
 static int do_watch(const struct args *a)
 {
 	struct ib_device *dev = devs[0];

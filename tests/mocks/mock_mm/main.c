@@ -2,7 +2,7 @@
 /*
  * mock_mm - a driver that uses a program's memory, without a device, for tests
  *
- * /dev/mock_mm watches address spaces with notifiers that take as long as they are told, allocates
+ * /dev/mock_mm watches address spaces with notifiers that take as long as one says, allocates
  * memory as drivers do, pins and moves pages. Nothing here traces.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

@@ -129,13 +129,13 @@ if [ -e kstall_patch.ko ]; then
 	ev_clear
 	t_ok "a live patch comes" patch_in
 	call quick 200 3
-	t_eq "... it is what runs, and 200 calls are told" "$(ours 1007)" 200
+	t_eq "... it is what runs, and 200 calls are reported" "$(ours 1007)" 200
 	disable kt_pair
 	wait_until 10 hook_is quick_pair idle
 	enable kt_pair
 	t_eq "armed while it is there: direct" "$(kind)" "direct "
 	call quick 200 3
-	t_eq "... it is what runs, and 200 calls are told" "$(ours 1007)" 200
+	t_eq "... it is what runs, and 200 calls are reported" "$(ours 1007)" 200
 	t_ok "it goes" patch_out
 	call quick 200 3
 	t_eq "... 200 calls, as before" "$(ours)" 200

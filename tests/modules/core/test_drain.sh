@@ -54,7 +54,7 @@ t_eq "they are not given up" "$(drains) $(log_count 'died')" "2 0"
 call release
 t_ok "all return: drained" wait_until 20 drained
 t_ok "... and nothing pins the module" wait_until 20 pinned 0
-t_eq "the call of the listener is told, and no other" "$(ev_n kt_block) $(ev_n kt_block 'f["id"] == 2')" "1 1"
+t_eq "the call of the listener is reported, and no other" "$(ev_n kt_block) $(ev_n kt_block 'f["id"] == 2')" "1 1"
 call quick 100 3
 t_eq "others count as ever" "$(ev_n kt_pair 'f["id"] == 3')" 100
 

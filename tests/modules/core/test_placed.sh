@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: a hook that is placed by address stands where it was told, moves, and loses its place with the module it stands in
+# description: a hook that is placed by address stands where it was put, moves, and loses its place with the module it stands in
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh
 plan 21
@@ -52,4 +52,4 @@ t_eq "nor when it is back: what stands there now may be another function" "$(sta
 place 1
 ev_clear
 call quick 7 12
-t_eq "until it is told" "$(seen 12) $(field hook placed missed)" "7 0"
+t_eq "until it is given its place" "$(seen 12) $(field hook placed missed)" "7 0"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: each copy through a bounce buffer is told, and the mapping that caused it says so
+# description: each copy through a bounce buffer is reported, and the mapping that caused it says so
 # tier1: 6.12
 # timeout: 300
 cd ../iommu || exit
@@ -14,7 +14,7 @@ maps single 4096 10
 t_eq "10 mappings: 10 copies" "$(ev_n $e)" 10
 t_eq "as many as the kernel bounces" "$(grep -c ' swiotlb_bounced: ' "$INSTANCE/trace")" 10
 t_eq "what" "$(ev_awk $e 'print f["dev"], f["dir"], f["bytes"]' | sort -u)" "$EDU to_device 4096"
-t_eq "by whom" "$(ev_get $e tgid | sort -u)" $$
+t_eq "by which task" "$(ev_get $e tgid | sort -u)" $$
 t_eq "it takes time" "$(ev_n $e 'f["duration_ns"] == 0')" 0
 slots=$(<"/sys/kernel/debug/swiotlb/io_tlb_nslabs")
 t_eq "the pool" "$(ev_get $e pool_slots | sort -u)" "$slots"

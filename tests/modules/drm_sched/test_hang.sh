@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: a job that hangs is told once, with its ring's reset, and nothing is told of jobs that do not
+# description: a job that hangs is reported once, with its ring's reset, and nothing is reported of jobs that do not
 # tier1: 6.12
 . ./lib.sh
 plan 13

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: priority inversion is told when it is provoked, with both jobs, and never otherwise
+# description: priority inversion is reported when it is provoked, with both jobs, and never otherwise
 # tier1: 6.12
 . ./lib.sh
 plan 10
@@ -27,5 +27,5 @@ t_eq "a ring full of low jobs from before is none" "$(ev_n $inv)" 0
 
 echo $((1 << 50)) >/sys/module/drm_sched_trace/parameters/${inv}_min_ns
 gpu entity 3 1 entity 1 2 run 20000 fence dep 0 job 0 dep 1 job 1 sleep 200 signal 0 await 2 60000
-t_eq "min_ns: not told, but counted" "$(ev_n $inv) $(status_field drm_sched_trace event $inv suppressed)" "0 1"
+t_eq "min_ns: not reported, but counted" "$(ev_n $inv) $(status_field drm_sched_trace event $inv suppressed)" "0 1"
 t_no_losses

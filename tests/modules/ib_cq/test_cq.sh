@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: rounds of processing add up to the completions and tell delay, budget and context; a CQ that overflows is told once and summed up
+# description: rounds of processing add up to the completions and tell delay, budget and context; a CQ that overflows is reported once and summed up
 # tier1: 6.12
 . ./lib.sh
 plan 20

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: packets lost on a link: writes are slow as often as soft-RoCE sent again; when none arrives the queue pair, its peer and its owner are told
+# description: packets lost on a link: writes are slow as often as soft-RoCE sent again; when none arrives the queue pair, its peer and its owner are reported
 # once: soft-RoCE sends again on each kernel in the same way
 . ./lib.sh
 plan 23

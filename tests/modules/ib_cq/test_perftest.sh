@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: perftest's programs on soft-RoCE: nothing is told where all goes well, and what they register and set up is seen
+# description: perftest's programs on soft-RoCE: nothing is reported where all goes well, and what they register and set up is seen
 # timeout: 700
 # requires: ib_send_bw ib_write_lat
 . ./lib.sh

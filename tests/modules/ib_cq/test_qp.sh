@@ -40,7 +40,7 @@ mock fail 1
 wait_until 20 have $error 1 1
 t_eq "retries ran out: a sweep finds it" "$(ev_get $error source) $(ev_get $error qp_num) $(ev_get $error rqpn)" "sweep $(said qp0) $(said peer)"
 echo close >$DO
-t_eq "destroyed: not told again" "$(snap; ev_n $error)" 1
+t_eq "destroyed: not reported again" "$(snap; ev_n $error)" 1
 
 # --- those that were there before anybody looked ---
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: whom a search for failed queue pairs asks, in which order: none that is destroyed, all in the end, each told once
+# description: which queue pairs a search for failed ones asks, in which order: none that is destroyed, all in the end, each reported once
 # tier1: 6.12
 # takes: 14
 . ./lib.sh
@@ -83,7 +83,7 @@ ev_clear
 cut=$(sweep cut)
 ev_enable ib_cq/$error
 wait_until 120 have $error 1 "$all"
-t_eq "$all failed, a sweep may ask $at_once: in the end all are told" "$(ev_n $error) $(ev_get $error qp_num | sort -u | wc -l)" "$all $all"
+t_eq "$all failed, a sweep may ask $at_once: in the end all are reported" "$(ev_n $error) $(ev_get $error qp_num | sort -u | wc -l)" "$all $all"
 t_eq "... after sweeps that were cut" "$(($(sweep cut) - cut >= 2))" 1
 sweeps 4
 snap

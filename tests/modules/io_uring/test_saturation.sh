@@ -16,7 +16,7 @@ overflow() { ev_awk $over "if ($1) print f[\"to_submit\"], f[\"submitted\"], f[\
 
 uring sq-full 4 16
 t_eq "full 16 times: the counts add up at the ring's end" "$(ev_sum $full count)" 16
-t_eq "full: the first is told at once, alone" "$(ev_get $full count | head -1)" 1
+t_eq "full: the first is reported at once, alone" "$(ev_get $full count | head -1)" 1
 t_eq "full: entries and to_submit" "$(ev_n $full 'f["sq_entries"] != 4 || f["to_submit"] != 4')" 0
 t_eq "full: first and last are in order" "$(ev_n $full 'f["first_mono_ns"] > f["last_mono_ns"] || !f["first_mono_ns"]')" 0
 t_eq "full: identity" "$(ev_n $full "f[\"tgid\"] != $(said pid) || f[\"comm\"] != \"uring\" || f[\"sqpoll\"]")" 0

@@ -36,7 +36,7 @@ t_eq "100 flushes" "$(ev_n $s)" 100
 case $DRIVER in
 intel_iommu)
 	t_eq "a command each" "$(heard 100 vtd_inv_desc_iotlb_pages)" 100
-	t_eq "no other command, and none that is not told" "$(said 'vtd_\w+') $(ev_sum $w commands)" "100 100"
+	t_eq "no other command, and none that is not reported" "$(said 'vtd_\w+') $(ev_sum $w commands)" "100 100"
 	waits() { grep -c ^vtd_inv_desc_wait_sw "$work/log"; }
 	all_waits() { [ "$(waits)" -ge "$(ev_n $w)" ]; }
 	wait_until 30 all_waits

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: what the IOMMU refuses is told, Intel's from its registers, others' from their drivers' reports, and storms are summed up
+# description: what the IOMMU refuses is reported, Intel's from its registers, others' from their drivers' reports, and storms are summed up
 # tier1: 6.12
 # timeout: 400
 . ./lib.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: in strict mode each unmap is one flush, told with its device, range and time
+# description: in strict mode each unmap is one flush, reported with its device, range and time
 # tier1: all
 # timeout: 400
 . ./lib.sh
@@ -16,7 +16,7 @@ t_count "nobody else's" "$(ev_n $e)" 100
 t_eq "whose, by what" "$(ev_awk $e 'print f["dev"], f["driver"], f["iommu"], f["devices"], f["type"], f["all"]' | sort -u)" \
 	"$EDU $DRIVER $IOMMU 1 dma 0"
 t_eq "on which node" "$(ev_get $e dev_node | sort -u) $(ev_get dma_unmap_done dev_node | sort -u)" "0 0"
-t_eq "by whom" "$(ev_awk $e 'print f["pid"], f["tgid"]' | sort -u)" "$$ $$"
+t_eq "by which task" "$(ev_awk $e 'print f["pid"], f["tgid"]' | sort -u)" "$$ $$"
 
 # range_eq DESC GOT WANT: about the range, which virtio-iommu's driver does not tell before 7.0
 range_eq() {
@@ -52,6 +52,6 @@ range_eq "a disk: all of its bytes" "$(ev_sum $e pages)" 256
 
 echo 3600000000000 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
 maps single 4096 10
-t_eq "min_ns: counted, not told" "$(ev_n $e) $(status_field iommu_trace event $e suppressed)" "0 10"
+t_eq "min_ns: counted, not reported" "$(ev_n $e) $(status_field iommu_trace event $e suppressed)" "0 10"
 echo 0 >/sys/module/iommu_trace/parameters/iommu_iotlb_sync_min_ns
 t_eq "the function is the driver's" "$(status_field iommu_trace hook sync target | grep -c tlb_sync)" 1

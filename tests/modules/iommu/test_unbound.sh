@@ -30,7 +30,7 @@ t_eq "the edu device has none" "$(asked | grep -x "$EDU")" ""
 t_eq "nor is any other asked that has none" "$(asked | while read -r dev; do [ -e "/sys/bus/pci/devices/$dev/driver" ] || echo "$dev"; done)" ""
 load mock_dma
 maps single 4096 10
-t_eq "it has got a driver: its first flushes are told as its" "$(ev_n $s "$edu") $(ev_n $s)" "10 10"
+t_eq "it has got a driver: its first flushes are reported as its" "$(ev_n $s "$edu") $(ev_n $s)" "10 10"
 ev_disable $SYSTEM/$s
 ev_clear
 ev_enable $SYSTEM/$s
@@ -51,7 +51,7 @@ echo 0 >/sys/module/mock_dma/parameters/hold
 wait $!
 t_ok "then it is, though nothing else happens" wait_until 30 was_asked "$EDU"
 maps single 4096 10
-t_eq "... and its flushes are told as its" "$(ev_n $s "$edu") $(ev_n $s)" "10 10"
+t_eq "... and its flushes are reported as its" "$(ev_n $s "$edu") $(ev_n $s)" "10 10"
 
 # --- an IOMMU without devices ---
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: each wait for the IOMMU's queue is told, once, with what it waited for (AMD)
+# description: each wait for the IOMMU's queue is reported, once, with what it waited for (AMD)
 # timeout: 400
 # once: iommu/wait runs on each kernel
 cd ../iommu || exit

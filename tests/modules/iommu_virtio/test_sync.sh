@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: in strict mode each unmap is one flush, told with its device, range and time (virtio-iommu)
+# description: in strict mode each unmap is one flush, reported with its device, range and time (virtio-iommu)
 # timeout: 400
 # requires: module:virtio_iommu
 modprobe virtio_iommu || exit

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: pages that migrate_pages() and compaction move are told one by one, and so are those that KVM, a driver of the kernel's own, uses
+# description: pages that migrate_pages() and compaction move are reported one by one, and so are those that KVM, a driver of the kernel's own, uses
 . ./lib.sh
 plan 15
 

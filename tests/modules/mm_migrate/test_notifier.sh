@@ -49,7 +49,7 @@ t_eq "three callbacks a page" "$(ev_n $wait "$moved && f[\"notifiers\"] == 3 && 
 slowest=$(awk '/ mm_migrate_(notifier|mmu_notifier_wait): / { for (i = 1; i <= NF; i++) { split($i, kv, "="); f[kv[1]] = kv[2] }
 	if (/ mm_migrate_notifier: /) { if (f["duration_ns"] > max) { max = f["duration_ns"]; who = f["callback"] } }
 	else { n += f["callback_ns"] == max && f["callback"] == who; waits++; max = 0 } } END { print (n == waits), (waits >= 8) }' "$work/trace")
-t_eq "the slowest of them is told" "$slowest" "1 1"
+t_eq "the slowest of them is reported" "$slowest" "1 1"
 t_eq "three events a page" "$(ev_n $call "$moved")" 24
 t_eq "and as many as there were calls" "$(ev_n $call "$list") $(ev_n $call "$interval")" "$(said list) $(said interval)"
 

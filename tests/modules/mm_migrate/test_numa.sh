@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: NUMA balancing that moves pages under a driver is told as such, page for page
+# description: NUMA balancing that moves pages under a driver is reported as such, page for page
 # timeout: 420
 . ./lib.sh
 plan 9

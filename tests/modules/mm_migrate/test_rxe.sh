@@ -25,7 +25,7 @@ mine="f[\"owner_comm\"] == \"verbs\" && f[\"start\"] == \"$addr\""
 t_eq "its pages are taken away: one wait, for its callback" "$(ev_get $wait callback "$mine") $(ev_get $wait callback_module "$mine") $(ev_get $wait notifiers "$mine")" "$rxe rdma_rxe 1"
 t_eq "of which, and why" "$(ev_get $wait end "$mine") $(ev_get $wait event "$mine") $(ev_get $wait reason "$mine")" "$end clear none"
 t_eq "whose" "$(ev_get $wait owner_pid "$mine")" "$(ev_get $wait pid "$mine")"
-t_eq "the call is told" "$(ev_get $call callback "$mine") $(ev_get $call module "$mine") $(ev_get $call via "$mine")" "$rxe rdma_rxe interval"
+t_eq "the call is reported" "$(ev_get $call callback "$mine") $(ev_get $call module "$mine") $(ev_get $call via "$mine")" "$rxe rdma_rxe interval"
 t_eq "the wait is the call" "$(ev_get $wait callback_ns "$mine")" "$(ev_get $call duration_ns "$mine")"
 hmm="f[\"phase\"] == \"hmm\" && f[\"result\"] == 0 && f[\"done\"] == f[\"pages\"]"
 t_range "before, each was made present" "$(ev_sum $device "done" "$hmm")" 24 1000

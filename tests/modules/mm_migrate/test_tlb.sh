@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: a TLB flush that interrupts other CPUs is told once, with how many and why; one that interrupts nobody is not
+# description: a TLB flush that interrupts other CPUs is reported once, with how many and why; one that interrupts nobody is not
 # tier1: 6.12
 # takes: 35
 . ./lib.sh

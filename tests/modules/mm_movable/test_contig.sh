@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: who wants certain pages, as CMA does, has others' moved away, and each of these is told
+# description: an allocation of certain pages, as CMA makes it, has others' moved away, and each of these is reported
 cd ../mm_migrate || exit
 # shellcheck source=../mm_migrate/lib.sh
 . ./lib.sh

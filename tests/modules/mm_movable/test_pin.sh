@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: pins for long are told with what they cost, and pages that move because they are pinned or their memory is removed
+# description: pins for long are reported with what they cost, and pages that move because they are pinned or their memory is removed
 # tier1: 6.12
 # requires: fio
 cd ../mm_migrate || exit
@@ -19,7 +19,7 @@ mine() { echo "f[\"tgid\"] == $(said pid)"; }
 mm node 1 map 64 pfns 0 notify 0 list 1000 pin 0 1 pfns 0
 t_eq "64 pages: one pin" "$(said "done") $(ev_get $pin pages "$(mine)") $(ev_get $pin pinned "$(mine)") $(ev_get $pin result "$(mine)")" "64 64 64 0"
 t_eq "64 pages: whose, where" "$(ev_get $pin start "$(mine)") $(ev_get $pin owner_pid "$(mine)") $(ev_get $pin write "$(mine)")" "$(said start) $(said pid) 1"
-t_eq "64 pages: who asked" "$(ev_get $pin caller "$(mine)") $(ev_get $pin caller_module "$(mine)") $(ev_get $pin via "$(mine)")" "mock_pin_pages mock_mm pin"
+t_eq "64 pages: the caller" "$(ev_get $pin caller "$(mine)") $(ev_get $pin caller_module "$(mine)") $(ev_get $pin via "$(mine)")" "mock_pin_pages mock_mm pin"
 t_eq "64 pages: all had to move" "$(ev_get $pin moved "$(mine)") $(ev_get $pin move_failed "$(mine)")" "64 0"
 t_eq "64 pages: in as many batches and waits as it takes, with that reason" \
 	"$(ev_sum $batch moved "$(mine) && f[\"reason\"] == \"longterm_pin\"") $(ev_n $wait "$(mine) && f[\"reason\"] == \"longterm_pin\"")" "64 64"
@@ -34,7 +34,7 @@ t_eq "20 pages that were not there: none moves" "$(ev_get $pin pinned "$(mine)")
 mm reserve 20 pin 0 3
 t_eq "by pin_user_pages_fast()" "$(ev_sum $pin pinned "$(mine)") $(ev_get $pin via "$(mine)" | sort -u)" "20 fast"
 mm map 20 pin 0 0 pin 0 2
-t_eq "pins that do not last are not told" "$(said "done" | xargs) $(ev_n $pin "$(mine)")" "20 20 0"
+t_eq "pins that do not last are not reported" "$(said "done" | xargs) $(ev_n $pin "$(mine)")" "20 20 0"
 mm map 20 unmap 0 pin 0 1
 t_eq "a pin that fails" "$(said errno) $(ev_get $pin result "$(mine)") $(ev_get $pin pinned "$(mine)")" "14 -14 0"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
 """
-hostile.py - what somebody might try who means no good, or knows no better
+hostile.py - what a user might try with no good in mind, or by mistake
 
 	hostile.py status MODULE...	reads and writes status files in every odd way
 	hostile.py parameters MODULE...	writes what no parameter takes, and what it takes
@@ -134,7 +134,7 @@ BAD = [b"\n", b" ", b"-1", b"-0x1", b"x", b"1x", b"1 2", b"0x", b"1e3", b"1.0", 
 
 
 def parameters_of(module):
-    """(name, lowest, highest) of each; who has no upper bound has 64 bits."""
+    """(name, lowest, highest) of each; one without an upper bound has 64 bits."""
     out = subprocess.run(["modinfo", "-F", "parm", f"../../../{module}/{module}.ko"], stdout=subprocess.PIPE, check=True).stdout.decode()
     for line in out.splitlines():
         name, text = line.split(":", 1)
