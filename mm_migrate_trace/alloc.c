@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* alloc.c - what an allocation waits for or does not get, and who asked for it */
+/* alloc.c - what an allocation waits for or does not get, and its caller */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/mm.h>
@@ -8,11 +8,11 @@
 #include "mm_migrate_trace.h"
 #include "mm_migrate_trace_events.h"
 
-/* ---- who asked ---- */
+/* ---- the caller ---- */
 
 #define MM_STACK	32
 
-/* What is above the page allocator on every stack and says nothing. */
+/* What is above the page allocator on every stack and says nothing; arm64's probes are traps. */
 static const char * const mm_allocator[] = {
 	"__alloc_", "alloc_pages", "alloc_frozen_", "__folio_alloc", "folio_alloc", "vma_alloc_",
 	"__get_free_pages", "get_free_pages", "get_zeroed_page", "try_to_compact_pages",
@@ -21,7 +21,7 @@ static const char * const mm_allocator[] = {
 	"arch_stack_walk", "rethook_", "__rethook_", "arch_rethook_", "get_page_from_freelist",
 	"___kmalloc_large_node", "__kmalloc", "kmalloc_", "allocate_slab", "___slab_alloc",
 	"__slab_alloc", "kmem_cache_alloc", "new_slab", "refill_objects", "warn_alloc", "0x",
-	"kstall_direct_",
+	"kstall_direct_", "el1", "do_el1_", "do_debug_exception", "brk_handler", "call_break_hook",
 };
 
 static bool mm_is_allocator(const char *symbol)
@@ -35,12 +35,16 @@ static bool mm_is_allocator(const char *symbol)
 	return false;
 }
 
+/*
+ * May it be a module's? On arm64 modules are near the kernel, wherever KASLR has put that, and not
+ * between MODULES_VADDR and MODULES_END (module_init_limits()): there the name says it.
+ */
 static bool mm_is_module_text(unsigned long addr)
 {
-#ifdef MODULES_VADDR
+#ifdef CONFIG_X86
 	return addr >= MODULES_VADDR && addr < MODULES_END;
 #else
-	return false;
+	return true;
 #endif
 }
 
@@ -124,7 +128,7 @@ static u64 mm_stack_hash(const unsigned long *stack, unsigned int nr)
 }
 
 /**
- * mm_find_caller() - who asked the page allocator, or for pages to be pinned
+ * mm_find_caller() - the caller of the page allocator, or of what pins pages
  * @caller: filled
  *
  * Walks the stack, some microseconds, and looks up names: only for what is rare or has taken long.

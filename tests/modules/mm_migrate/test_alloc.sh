@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# description: a fault or a driver that does not get a large piece of memory, or waits for compaction, is told as often as the kernel counts it
+# description: a fault or a driver that does not get a large piece of memory, or waits for compaction, is reported as often as the kernel counts it
+# arm64: names on its stacks
 # tier1: 6.12
 # takes: 23
 . ./lib.sh
@@ -74,10 +75,10 @@ pid=$(said pid) grown=$(grown compact_stall)
 t_range "a driver that tries hard waits for compaction" "$(ev_n $stall "f[\"pid\"] == $pid")" 1 100000
 t_eq "as often as the kernel counts it" "$(ev_n $stall "f[\"result\"] != \"skipped\" && (f[\"result\"] != \"deferred\" || $(uname -r | cut -d. -f1) < 7)")" "$grown"
 asked="f[\"pid\"] == $pid && f[\"order\"] == 9"
-t_eq "who asked" "$(ev_get $stall caller "$asked" | sort -u) $(ev_get $stall caller_module "$asked" | sort -u)" "mock_alloc_piece mock_mm"
+t_eq "the caller" "$(ev_get $stall caller "$asked" | sort -u) $(ev_get $stall caller_module "$asked" | sort -u)" "mock_alloc_piece mock_mm"
 t_eq "how long" "$(ev_n $stall 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $stall)"
 
-# What `kstall why` makes of such a program: all its time, and of that the stalls, but for what is told more closely inside them.
+# What `kstall why` makes of such a program: all its time, and of that the stalls, but for what is reported more closely inside them.
 kstall=../../../kstall/kstall
 if [ -x $kstall ]; then
 	$kstall record -b 2048 -o "$work/trace.dat" -- ./mm alloc 9 10 1 >"$work/out" 2>"$work/record" || bail "record: $(tail -n 3 "$work/record")"
@@ -93,9 +94,9 @@ inside = of("compaction", "migration", "notifier", "tlb", "cpu")
 print(s["exact"], s["duration_ns"], sum(p["ns"] for p in s["parts"]), of("compaction"), inside)' "$work/json" "$pid")
 	t_eq "kstall why: the parts are the whole" "$exact $parts" "True $whole"
 	t_range "kstall why: compaction is no longer than the stalls (ns)" "$alone" 1 $((stalls * 21 / 20))
-	t_range "kstall why: ... nor shorter, with what is told more closely in them (ns)" "$inside" $((stalls * 19 / 20)) "$whole"
+	t_range "kstall why: ... nor shorter, with what is reported more closely in them (ns)" "$inside" $((stalls * 19 / 20)) "$whole"
 else
-	for what in "the parts are the whole" "compaction is no longer than the stalls (ns)" "... nor shorter, with what is told more closely in them (ns)"; do t_skip "kstall why: $what" "kstall is not built here"; done
+	for what in "the parts are the whole" "compaction is no longer than the stalls (ns)" "... nor shorter, with what is reported more closely in them (ns)"; do t_skip "kstall why: $what" "kstall is not built here"; done
 fi
 
 touch "$work/over"

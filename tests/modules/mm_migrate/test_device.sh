@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# description: a driver that moves pages in phases, or has them made present, is told with how many, how long and who it is
+# description: a driver that moves pages in phases, or has them made present, is reported with how many, how long and its name
+# arm64: names on its stacks
 # tier1: 6.12
 . ./lib.sh
 plan 18
@@ -14,7 +15,7 @@ mm map 32 notify 0 list 2000 vma 0
 t_eq "32 pages move" "$(said "done")" 32
 t_eq "in three phases, in order" "$(ev_get $device phase "f[\"owner_pid\"] == $(said pid)" | xargs)" "setup pages finalize"
 t_eq "of which" "$(ev_n $device "f[\"start\"] == \"$(said start)\" && f[\"pages\"] == 32 && f[\"done\"] == 32 && f[\"from_device\"] == 0 && f[\"result\"] == 0")" 3
-t_eq "by whom" "$(ev_get $device caller "$(mine setup)") $(ev_get $device caller_module "$(mine setup)") $(ev_get $device caller_module "$(mine finalize)")" "mock_vma_pages mock_mm mock_mm"
+t_eq "by which function" "$(ev_get $device caller "$(mine setup)") $(ev_get $device caller_module "$(mine setup)") $(ev_get $device caller_module "$(mine finalize)")" "mock_vma_pages mock_mm mock_mm"
 t_range "the first waited for the notifier" "$(ev_get $device notifier_ns "$(mine setup)")" 2000000 "$(ev_get $device duration_ns "$(mine setup)")"
 t_eq "which says why it was called" "$(ev_get $wait reason 'f["event"] == "migrate"' | sort -u)" device
 t_eq "how long" "$(ev_n $device 'f["duration_ns"] > 0 && f["duration_us"] == int(f["duration_ns"] / 1000)')" "$(ev_n $device)"
