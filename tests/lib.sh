@@ -8,6 +8,7 @@
 #	# once: it asks the tree           (why one kernel is enough for vm/run)
 #	# host: it asks the tree           (why it needs no guest)
 #	# tier1: 6.12                      (it is in tier 1, on these kernels, or: all)
+#	# arm64: SMMUv3                    (why it is run on arm64, too, as those of all kernels are)
 #	# takes: 30                        (seconds, of one that takes more than 7)
 #	. ../../lib.sh
 #	plan 2
@@ -119,7 +120,7 @@ wait_until() {
 
 # interrupt PID: Ctrl-C for a child; waits for its end and returns its status. bpftrace 0.17 forgets one that does not come
 # while it sleeps (poll_perf_events() in its src/bpftrace.cpp), until the next line is to be printed: that may be never.
-# Who sleeps there seconds later is told again.
+# A program that sleeps there seconds later gets it again.
 interrupt() {
 	local n=0
 	kill -INT "$1"

@@ -18,10 +18,30 @@ archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages
 # shellcheck disable=SC2154 # vm: of lib.sh
 # suite_packages SUITE [small]: what its guests hold
 suite_packages() {
-	local of=$1
+	local of=$1 arch=amd64
+	if is_arm "$1"; then arch=arm64; else of+='|build'; fi
 	[ "${2-}" = small ] || of+='|full'
-	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; /^[a-z0-9.+-]+\$/p" "$vm/packages" | sort
+	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; s/@/$arch/; /^[a-z0-9.+-]+\$/p" "$vm/packages" | sort
 }
+
+# cross_packages: what builds for arm64 here: the compiler and the tools are this machine's, the libraries arm64's. The headers come
+# by cross_options.
+cross_packages() {
+	sed -nE 's/^(build|cross): *//; T; /^linux-headers/d; s/^gcc$/gcc-aarch64-linux-gnu/; s/^lib.*-dev$/&:arm64/; p' "$vm/packages" | sort
+}
+
+# The package of headers wants an arm64 compiler beside it; what is in it does not.
+# shellcheck disable=SC2016 # $1 is the hook's
+cross_options=(--architectures=amd64,arm64 --customize-hook='chroot "$1" sh -ec "
+	apt-get -qq update
+	dependency() { apt-cache depends \$1 | sed -n s/.*Depends:.\\\\\(\$2\\\\\).*/\\\\1/p; }
+	headers=\$(dependency linux-headers-arm64:arm64 linux-headers-.*-arm64)
+	kbuild=\$(dependency \$headers:arm64 linux-kbuild-[^:]*)
+	cd /tmp
+	apt-get -qq download \$headers:arm64 \${headers%-arm64}-common \$kbuild
+	for deb in *.deb; do dpkg-deb --fsys-tarfile \$deb | tar -x --keep-directory-symlink -C /; done
+	rm ./*.deb
+"')
 
 # Debian without documentation; a testing suite's Release may count as expired, hence Check-Valid-Until.
 debian_options=(
@@ -35,16 +55,26 @@ debian_options=(
 # stamp_of VARIANT PACKAGES: of a root file system with these
 stamp_of() { printf '%s\n' "--variant=$1" "${debian_options[@]}" "$2" | sha256sum | cut -d' ' -f1; }
 
+# run_programs_of SUITE: has this machine run arm64's programs, if they are that, by QEMU's user emulation: binfmt_misc then knows
+# their format
+run_programs_of() {
+	is_arm "$1" || return 0
+	need qemu-user-static binfmt-support arch-test
+	[ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || update-binfmts --enable qemu-aarch64 ||
+		unable "this kernel does not run arm64's programs by QEMU (binfmt_misc)"
+}
+
 # debian SUITE DIR VARIANT PACKAGES [MORE]: makes DIR/root, or makes it anew if it is not what is asked for, nor has the packages
 # MORE; DIR/root.stamp says what it is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is
-# held.
+# held. SUITE-arm64 is one for arm64.
 # INITRD=No: Debian's own initrd is never booted.
 debian() {
-	local suite=$1 dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive
+	local suite=${1%-arm64} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive
 	stamp=$(stamp_of "$3" "$packages")
 	is=$(cat "$dir/root.stamp" 2>/dev/null) || true
 	[ "$is" != "$stamp" ] && [ "$is" != "$(stamp_of "$3" "${5-}")" ] || return 0
 	need mmdebstrap util-linux
+	! is_arm "$1" || options+=(--architectures=arm64)
 	say "# making $dir/root (a few minutes)"
 	rm -rf --one-file-system "$dir/root.new"
 	archive=$(mirror) || exit

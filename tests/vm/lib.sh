@@ -5,6 +5,7 @@ KSTALL_CACHE=${KSTALL_CACHE:-/var/cache/kstall}
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 all_kernels="6.1 6.12 7.2"
+arm_kernels="6.12-arm64 7.2-arm64" # only where they are asked for
 guests=2 # at a time on this machine
 
 say() { echo "$*" >&2; }
@@ -16,13 +17,24 @@ unable() { say "$(basename "$0"): cannot go on here: $*"; exit 3; }
 # is_ours KERNEL: one that ./debug-kernel makes. Not one of those that all means.
 is_ours() { [ "$1" = debug ] || [ "$1" = kcsan ]; }
 
+# is_arm KERNEL: one for arm64, and so is all of its root file system; SUITE does as well
+is_arm() { [[ $1 == *-arm64 ]]; }
+
+# is_extra KERNEL: what needs no guest is not done for it, as it is for another
+is_extra() { is_ours "$1" || is_arm "$1"; }
+
+# qemu_of KERNEL: the one of ./emulator that boots it
+qemu_of() { if is_arm "$1"; then echo aarch64; else echo x86_64; fi; }
+
 suite_of() {
 	case $1 in
 	6.1 | bookworm) echo bookworm ;;
 	6.12 | trixie) echo trixie ;;
 	7.2 | forky) echo forky ;;
 	debug | kcsan) echo "$1" ;;
-	*) die "unknown kernel '$1' (there are: $all_kernels)" ;;
+	6.12-arm64 | trixie-arm64) echo trixie-arm64 ;;
+	7.2-arm64 | forky-arm64) echo forky-arm64 ;;
+	*) die "unknown kernel '$1' (there are: $all_kernels $arm_kernels)" ;;
 	esac
 }
 
@@ -32,6 +44,8 @@ kernel_of() {
 	trixie) echo 6.12 ;;
 	forky) echo 7.2 ;;
 	debug | kcsan) echo "$1" ;;
+	trixie-arm64) echo 6.12-arm64 ;;
+	forky-arm64) echo 7.2-arm64 ;;
 	*) die "unknown suite '$1'" ;;
 	esac
 }

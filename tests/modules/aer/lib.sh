@@ -24,6 +24,9 @@ DISK=$(find_device 0x1af4 0x1042)
 [ -n "$NIC" ] && [ -n "$DISK" ] || skip_all "no QEMU devices that report errors"
 PORT=$(above "$NIC")
 
+# firmware_reports: there is what `aer.py firmware` writes to. arm64's guests boot without ACPI.
+firmware_reports() { [ "$(uname -m)" = x86_64 ] || [ -e /sys/firmware/acpi/tables/HEST ]; }
+
 aer() { python3 ./aer.py "$@"; }
 
 # errors EVENT N WORD…: ./aer.py, and waits until the trace has N such events; then it is in $work/trace

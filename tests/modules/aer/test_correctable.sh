@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: each correctable error is told by type, with its device, how often and since when, as sysfs counts it
+# description: each correctable error is reported by type, with its device, how often and since when, as sysfs counts it
 # tier1: all
 # timeout: 400
 . ./lib.sh
@@ -41,11 +41,15 @@ aer mask "$NIC" 0 >/dev/null
 errors $e 1 inject "$PORT" 0 0x1
 t_eq "of a root port" "$(ev_awk $e 'print f["dev"], f["root_port"], f["driver"], f["total"]')" "$PORT $PORT pcieport 1"
 
-errors $e 2 firmware "$NIC" 2 0 0x1080
-t_eq "from firmware" "$(ev_get $e error | xargs)" "BadDLLP Timeout"
-t_eq "from firmware: whose, and firmware's mask" "$(ev_awk $e 'print f["dev"], f["id"], f["driver"], f["root_port"], f["source"], f["mask"], f["raw_status"]' | sort -u)" \
-	"$NIC 8086:10d3 e1000e $PORT firmware 0x2000 0x1080"
-t_eq "from firmware: counted on" "$(ev_get $e total | sort -u)" 2
+if firmware_reports; then
+	errors $e 2 firmware "$NIC" 2 0 0x1080
+	t_eq "from firmware" "$(ev_get $e error | xargs)" "BadDLLP Timeout"
+	t_eq "from firmware: whose, and firmware's mask" "$(ev_awk $e 'print f["dev"], f["id"], f["driver"], f["root_port"], f["source"], f["mask"], f["raw_status"]' | sort -u)" \
+		"$NIC 8086:10d3 e1000e $PORT firmware 0x2000 0x1080"
+	t_eq "from firmware: counted on" "$(ev_get $e total | sort -u)" 2
+else
+	for i in 1 2 3; do t_skip "from firmware $i" "no firmware reports errors here"; done
+fi
 
 t_no_losses
 t_eq "recording devices" "$(status_field aer_trace table counts in_use)" 9

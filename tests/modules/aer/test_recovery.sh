@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: each step of a recovery is told with the driver's answer and time, and the whole with its result
+# description: each step of a recovery is reported with the driver's answer and time, and the whole with its result
 # tier1: 6.12
 # timeout: 400
 . ./lib.sh
@@ -43,8 +43,12 @@ t_eq "fatal: the channel was frozen" "$(ev_get $e state | sort -u)" frozen
 t_ok "fatal: its steps are part of it" all_of_it
 t_eq "the driver lives" "$(basename "$(readlink "/sys/bus/pci/devices/$NIC/driver")")" e1000e
 
-recovered firmware "$NIC" 0 0x4000 0
-t_eq "from firmware" "$(steps "$NIC")" "error_detected:need_reset slot_reset:recovered resume:- recovery:recovered"
+if firmware_reports; then
+	recovered firmware "$NIC" 0 0x4000 0
+	t_eq "from firmware" "$(steps "$NIC")" "error_detected:need_reset slot_reset:recovered resume:- recovery:recovered"
+else
+	t_skip "from firmware" "no firmware reports errors here"
+fi
 
 recovered monitor pcie_aer_inject_error vb0 COMP_TIME
 t_eq "a driver that knows nothing of errors" "$(steps "$DISK")" "error_detected:no_aer_driver recovery:no_aer_driver"
@@ -56,9 +60,9 @@ suppressed() { status_field aer_trace event $e suppressed; }
 ev_clear
 aer inject "$NIC" 0x4000 0
 three() { [ "$(suppressed)" -ge 4 ]; }
-t_ok "min_ns: steps are counted, not told" wait_until 60 three
+t_ok "min_ns: steps are counted, not reported" wait_until 60 three
 snap
-t_eq "min_ns: none told" "$(ev_n $e)" 0
+t_eq "min_ns: none reported" "$(ev_n $e)" 0
 echo 0 >/sys/module/aer_trace/parameters/aer_recovery_min_ns
 idle() { [ "$(status_field aer_trace table recoveries in_use)" = 0 ]; }
 t_ok "no recovery is left in the table" wait_until 30 idle

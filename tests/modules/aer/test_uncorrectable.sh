@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: an uncorrectable error is told with its severity, all bits and the decoded header of the packet
+# description: an uncorrectable error is reported with its severity, all bits and the decoded header of the packet
 # tier1: 6.12
 # timeout: 600
 . ./lib.sh
@@ -74,8 +74,12 @@ t_eq "of the device itself: whose" "$(said dev id driver root_port)" "$DISK 1af4
 t_eq "of the device itself: which came first" "$(said errors first_error)" "CmpltTO 14"
 
 # kernels before 7.0 do not tell the tracepoint of this header: bit 12 is above what they look at
-one firmware "$NIC" 0 0x1000 0 0x60000001 0x0123450f 0x00000001 0x23456788
-t_eq "from firmware: with its header and mask" "$(said source severity errors mask tlp_type tlp_addr)" \
-	"firmware nonfatal TLP 0x11000000 MWr 0x123456788"
-t_eq "from firmware: whose" "$(said dev id driver root_port)" "$NIC 8086:10d3 e1000e $PORT"
+if firmware_reports; then
+	one firmware "$NIC" 0 0x1000 0 0x60000001 0x0123450f 0x00000001 0x23456788
+	t_eq "from firmware: with its header and mask" "$(said source severity errors mask tlp_type tlp_addr)" \
+		"firmware nonfatal TLP 0x11000000 MWr 0x123456788"
+	t_eq "from firmware: whose" "$(said dev id driver root_port)" "$NIC 8086:10d3 e1000e $PORT"
+else
+	for i in 1 2; do t_skip "from firmware $i" "no firmware reports errors here"; done
+fi
 t_no_losses

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# description: a link that goes down and comes back is told once each, from what to what
+# description: a link that goes down and comes back is reported once each, from what to what
 # tier1: 6.12
 # timeout: 400
 # known: reset_lock.*pci_rescan_remove_lock.*pciehp_ist

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: tables and folding keep their promises without any hook; parameters out of range are refused
+# arm64: other atomics, another order of memory
 # tier1: 6.12
 # shellcheck source-path=SCRIPTDIR
 . ./lib.sh

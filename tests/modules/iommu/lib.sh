@@ -20,6 +20,7 @@ IOMMU=$(find /sys/class/iommu/ -mindepth 1 -printf '%f\n' | sort | head -1)
 case $IOMMU in
 dmar*) DRIVER=intel_iommu ;;
 ivhd*) DRIVER=amd_iommu ;;
+smmu3.*) DRIVER=arm_smmu ;;
 *) DRIVER=viommu ;;
 esac
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # description: in lazy mode unmaps wait for a flush, by time or because the queue is full, and none is lost from the count
+# arm64: SMMUv3's driver
 # tier1: 6.12
 # timeout: 400
 . ./lib.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# description: each mapping and unmapping for DMA is told with its size, its path and where its time went
+# description: each mapping and unmapping for DMA is reported with its size, its path and where its time went
+# arm64: SMMUv3's driver
 # tier1: 6.12
 # timeout: 400
 . ./lib.sh
@@ -31,7 +32,7 @@ for bytes in 4096 65536 1048576; do
 		"$EDU $bytes single to_device iommu 0 1 1 $EDU $bytes single to_device iommu 0 1 1"
 	t_eq "$bytes bytes: where" "$(ev_get $m dma_addr) $(ev_get $m dma_addr | tail -1)" "$(ev_get $u dma_addr) $(got addr)"
 done
-t_eq "by whom" "$(both tgid)" "$$ $$"
+t_eq "by which task" "$(both tgid)" "$$ $$"
 t_eq "time for addresses" "$(ev_n $m 'f["iova_ns"] == 0') $(ev_n $u 'f["iova_ns"] == 0')" "0 0"
 t_eq "time for the page table" "$(ev_n $m 'f["map_ns"] == 0') $(ev_n $u 'f["map_ns"] == 0')" "0 0"
 t_eq "time for the flush, of unmapping" "$(ev_n $u 'f["sync_ns"] == 0')" 0
@@ -66,7 +67,7 @@ t_eq "a disk: translated" "$(ev_get $m path "$disk" | sort -u)" iommu
 
 mode identity
 maps single 65536 5
-t_eq "not translated: told all the same" "$(ev_n $m) $(ev_n $u)" "5 5"
+t_eq "not translated: reported all the same" "$(ev_n $m) $(ev_n $u)" "5 5"
 t_eq "not translated: directly, with no parts" "$(both path bytes iova_ns map_ns sync_ns)" "direct 65536 0 0 0 direct 65536 0 0 0"
 maps sg 1048576 4096
 t_eq "not translated: nothing is merged" "$(ev_get $m nents) $(ev_get $m result) $(ev_get $m bytes) $(ev_get $u nents) $(ev_get $u bytes)" \

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# description: each wait for the IOMMU's queue is told, once, with what it waited for
+# description: each wait for the IOMMU's queue is reported, once, with what it waited for
 # tier1: 6.12
+# arm64: SMMUv3's queue
 # timeout: 400
 . ./lib.sh
 plan 9
 
 e=iommu_inv_wait s=iommu_iotlb_sync
-declare -A waits=([intel_iommu]=qi_submit_sync [amd_iommu]='iommu_completion_wait*' [viommu]='__viommu_sync_req*')
+declare -A waits=([intel_iommu]=qi_submit_sync [amd_iommu]='iommu_completion_wait*' [viommu]='__viommu_sync_req*'
+	[arm_smmu]='*arm_smmu_cmdq_issue_cmdlist')
 mode DMA
 trace $e $s
 count_calls "${waits[$DRIVER]}"
@@ -22,6 +24,11 @@ case $DRIVER in
 intel_iommu)
 	t_eq "a wait for each unmapping" "$(ev_n $e 'f["what"] == "iotlb"')" 100
 	t_eq "its commands" "$(ev_sum $e commands)" "$(grep -c ' qi_submit: ' "$INSTANCE/trace")"
+	t_range "it is most of a flush" "$(ev_sum $e duration_ns)" 1 "$(ev_sum $s duration_ns)"
+	;;
+arm_smmu)
+	t_eq "a wait for each unmapping" "$(ev_n $e 'f["what"] == "iotlb"')" 100
+	t_eq "its commands: a page is one" "$(ev_awk $e 'print f["commands"]' | sort -u)" 1
 	t_range "it is most of a flush" "$(ev_sum $e duration_ns)" 1 "$(ev_sum $s duration_ns)"
 	;;
 *)
