@@ -228,7 +228,7 @@ static struct {
 	int rank, quit;
 } proxy = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void spin(uint64_t ns)
+void spin(uint64_t ns)
 {
 	const uint64_t until = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
 

@@ -118,6 +118,9 @@ void *start_step(void *context, void *op, int step);
 void state(void *handle, int state);
 void stop(void *handle);
 
+/* for @ns of this thread's time on its CPU */
+void spin(uint64_t ns);
+
 int play_case(const char *name, int n);
 
 #endif /* _NCCL_H */

@@ -247,6 +247,43 @@ static void aborted(void *context, int n)
 	}
 }
 
+/* What waits for @peer while the GPU has it: of communicator @context, in which this is @rank. */
+static void *waits(void *context, int rank, int seq, int peer, void **op, void **step, void **channel)
+{
+	void *coll = start_coll(context, "AllReduce", seq, 1, NULL, start_group(context));
+
+	stop(coll);
+	*channel = start_channel(context, coll, 0);
+	*op = start_op(context, coll, rank, peer, 1);
+	*step = start_step(context, *op, 0);
+	state(*step, RECV_WAIT);
+	return coll;
+}
+
+/* ncclCommSplit() with splitShare: a child, of which this is rank 1, has the proxy thread of its parent, and goes first. @n of them. */
+static void split(void *context, int n)
+{
+	void *op[2], *step[2], *channel[2], *child, *coll;
+
+	waits(context, rank, 0, 6, op, step, channel);
+	for (int i = 0; i < n; i++) {
+		init_comm(&child, HASH + 1, 1);
+		coll = waits(child, 1, i, 2, op + 1, step + 1, channel + 1);
+		if (start_op(child, coll, rank, 6, 1))
+			die("an operation of the rank in the parent");
+		spin(200000);
+		state(step[1], RECV_GPU_WAIT);
+		stop_channel(channel[1]);
+		plugin.finalize(child);
+		stop(step[1]);
+		stop(op[1]);
+	}
+	state(step[0], RECV_GPU_WAIT);
+	stop(step[0]);
+	stop(op[0]);
+	stop_channel(channel[0]);
+}
+
 /* Each time that it cannot post a step NCCL begins it anew, and takes the last handle. */
 static void begun_again(void *context, int n)
 {
@@ -567,7 +604,8 @@ static const struct {
 	{ "nostop", each_lacks_a_stop }, { "rare", tenth_lacks_a_stop }, { "garbage", more_announced },
 	{ "queued", queued }, { "late", late_stops }, { "twice", stopped_twice }, { "fused", fused },
 	{ "gone", after_finalize }, { "next", after_another }, { "threads", threads }, { "fork", forks },
-	{ "pxn", pxn }, { "ops", many_ops }, { "lateops", late_ops }, { "abort", aborted }, { "again", begun_again },
+	{ "pxn", pxn }, { "ops", many_ops }, { "lateops", late_ops }, { "abort", aborted },
+	{ "split", split }, { "again", begun_again },
 	{ "sends", sends }, { "busy", busy }, { "callers", callers }, { "names", names }, { "comms", many_comms }, { "where", where },
 };
 

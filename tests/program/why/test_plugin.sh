@@ -9,7 +9,7 @@
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 marker=$work/marker
-plan 77
+plan 81
 
 # Addresses as gcc 12's thread sanitizer has them.
 here() { setarch -R "$@"; }
@@ -75,6 +75,10 @@ nccl: WARN kstall: communicator abc: 10000 collectives, 1000 lost, 0 not split, 
 	t_eq "$build: what comes after a collective's end is no other's" "$(lines | grep -c end) $(keys | sed -n 2p | grep -c gpu)" "2 0"
 	play $build 6 1 abort
 	t_eq "$build: ... or after the communicator's" "$(lines | sed 's/ .* / /' | xargs)" "abc:3:AllReduce:0 func=AllReduce abc:3:AllReduce:0 lost"
+	whatever $build 2000 split 2001 2001 0 "2,000 children of ncclCommSplit(), one after the other, while their parent waits"
+	play $build 6 20 split
+	t_eq "$build: ... each has the peer that it waits for" "$(sed -nE 's/^kstall nccl ([^:]*:[0-9]*).* end .*peer=[0-9]*(:[0-9]*) .*/\1 peer\2/p' "$marker" | sort | uniq -c | xargs)" \
+		"1 abc:3 peer:6 20 abd:1 peer:2"
 	play $build 6 10 again
 	t_eq "$build: a step that is begun again and again is one" "$(keys | tr ' ' '\n' | grep -c '^peer:6$')" 1
 	whatever $build 500 busy 500 500 0 "500 of 64 steps, one after the other"
