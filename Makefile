@@ -156,7 +156,7 @@ clean:
 deb:
 	@scripts/deb
 
-# kstall-dkms, kstall-tools and kstall-nccl for RHEL, Fedora and the like, in dist/; needs rpmbuild.
+# kstall-dkms, kstall-tools and kstall-nccl for RHEL, Fedora and the like, in dist/; needs rpmbuild and what the program needs.
 rpm:
 	@scripts/rpm
 
