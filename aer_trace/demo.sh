@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # A network card that is sent from all the time, and errors of its link: two, then six, then one
 # that loses a packet.
@@ -50,7 +50,7 @@ expect "^..:..:.. $card BadTLP: 2 so far, 2 in the last minute" "the first error
 expect "^..:..:.. $card BadTLP: 8 so far, 8 in the last minute" "their doubling"
 expect "^..:..:.. $card nonfatal error: status 0x1000" "the lost packet"
 expect "^..:..:.. $card recovery: recovered after [0-9]+ ms" "the recovery"
-tell "Bad packets are sent again, and nobody is told: the job only is a little slower. Their number doubles, and \
+tell "Bad packets are sent again, and no program notices: the job only is a little slower. Their number doubles, and \
 doubles again; then one is lost for good, and the kernel resets the card. A line at each doubling is the warning \
 that comes in time."
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # Two programs that take 40 steps of 10 ms on ring mock0, seen from outside: `trainer` sends a job and
 # waits for it, 40 times; its ring is busy with another client in the one case, in the other each job

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # Two soft-RoCE devices on the two ends of a cable, and three users of it: `trainer`, a program with a library as any
 # (perftest's ib_write_bw), `loader`, one without, and the module mock_ib, which writes like a storage driver does.
@@ -80,7 +80,7 @@ expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of trainer/'
 expect ' FIRST +rxe0 qp .* to ::ffff:10.9.0.2 qp .*: RETRY_EXC_ERR, of mock_ib/0' "the driver's first error"
 tell "The first FIRST is the answer: that queue pair, to that peer, of that process or module. Before it the \
 driver's queue pair was SLOWER, by the time after which a lost packet is sent again: the link that went down \
-came back bad. What was flushed after the first errors is not told here."
+came back bad. What was flushed after the first errors is left out here."
 part "3. And the trainer's queue pair before it failed? Its library knows, and ibv_lat.bt has looked there"
 run "cat trainer.lat"
 expect '^\[256K, 512K\) +[1-9]' "the trainer's writes that were sent again"

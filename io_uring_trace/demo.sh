@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top, failed: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # A disk that takes 1 ms for anything, and four requests at a time.
 make_disk() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # mode TYPE: of the disk's domain, DMA or DMA-FQ; to change it, no driver may hold the disk
 mode() {
@@ -50,7 +50,7 @@ run "./dma_setup.bt -c '/bin/sh region'"
 expect '^@map_us\[.*, iommu, 536870912\]:' "the mappings of 512 MiB"
 tell "Large pieces make large entries in the IOMMU's page table: half a GiB costs as much as some \
 dozens of 4 KiB. Where it costs more, @map_page_table_us says so (memory in small pieces) or @map_addresses_us (those for more than 128 KiB come \
-from a tree under a lock; the event iommu_iova_alloc tells of each)."
+from a tree under a lock; the event iommu_iova_alloc reports each)."
 
 part "4. A device reads where nothing is mapped"
 echo 'echo fault 0x0abcd000 1 >/sys/kernel/debug/mock_dma/do; sleep 1' >fault

@@ -283,7 +283,7 @@ struct kstall_iommu_fault {
  * Parameter: iommu_iotlb_sync_min_ns.
  * Overhead: entry and return of each flush, and a look-up.
  * Reach: 6.1 and later, every IOMMU driver: the functions are found through the domains'
- * operations. Silent with iommu=pt, where nothing is translated. Told are the flushes that
+ * operations. Silent with iommu=pt, where nothing is translated. The event has the flushes that
  * unmapping waits for, those of devices' own TLBs (ATS) included. Not seen: iotlb_sync_map(), by
  * which Intel's driver flushes each mapping where the IOMMU caches what is not present (caching
  * mode, in most virtual machines); dma_map_done has that time in map_ns, since 6.16 in sync_ns.

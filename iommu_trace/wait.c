@@ -116,7 +116,7 @@ KSTALL_FN(int, it_smmu_issue, unsigned long, smmu, void *, cmdq, const u64 *, cm
 	  bool, sync);
 
 /*
- * Told apart by what comes third, a small number or a pointer. Without sync no CPU waits for the
+ * They differ in what comes third, a small number or a pointer. Without sync no CPU waits for the
  * commands; with it, the function polls until the hardware has done the CMD_SYNC it appends.
  */
 bool it_wait_smmu_enter(void *data, struct pt_regs *regs)

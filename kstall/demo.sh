@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top, failed: of demo-guest
-# The stop of `make demo`, and the first of `make tour`; tests/vm/demo-guest has the words it is told in.
+# The stop of `make demo`, and the first of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # A disk that takes 10 ms for anything, and a training loop: each step has a job on the GPU, some write a checkpoint, some share
 # their processor with another program. In one of them the GPU job waits for somebody else's.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash disable=SC2154 # top: of demo-guest
-# This module's stop of `make tour`; tests/vm/demo-guest has the words it is told in.
+# This module's stop of `make tour`; its words (tell, part, run) are in tests/vm/demo-guest.
 
 # A program whose steps touch 1 MB of memory that a device uses too: its driver needs 5 ms to stop
 # the device for each page that goes. It runs on node 1, its memory is on node 0. Then one that

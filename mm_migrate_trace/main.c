@@ -4,7 +4,7 @@
  *
  * A page that moves, a range that is unmapped, a huge page that is not to be had: the memory
  * manager makes a program wait in places no profile shows, and drivers that map its memory wait
- * with it. Told are waits for mmu_notifiers and which driver is slow, migrations with their
+ * with it. Events report waits for mmu_notifiers and which driver is slow, migrations with their
  * reason, allocations that stop to compact memory or fail, pages that are pinned, TLB flushes
  * that interrupt other CPUs.
  *
