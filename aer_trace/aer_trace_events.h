@@ -190,9 +190,9 @@ struct kstall_aer_link {
  *
  * One event for each type in a report, so that counts add up by type. The first ten a second of a
  * device and type (parameter aer_correctable_per_s) come one by one, further ones folded: one
- * event 100 ms after the last of them, in a storm without end every 10 s. The sum of count is the
- * number of errors the kernel has processed, as in the device's aer_dev_correctable. No task has
- * caused it: pid, tgid and cgroup_id are 0, comm is empty.
+ * event 100 ms after the last of them, in a storm without end every second. The sum of count is
+ * the number of errors the kernel has processed, as in the device's aer_dev_correctable. No task
+ * has caused it: pid, tgid and cgroup_id are 0, comm is empty.
  *
  * @dev: BDF of the device that saw the error, often the port above the culprit
  * @vendor: its vendor ID, 0: it could not be found

@@ -133,8 +133,10 @@ static u64 mm_stack_hash(const unsigned long *stack, unsigned int nr)
  *
  * Walks the stack, some microseconds, and looks up names: only for what is rare or has taken long.
  * Any context, preemption disabled.
+ *
+ * Return: a hash of the stack.
  */
-void mm_find_caller(struct mm_caller *caller)
+u64 mm_find_caller(struct mm_caller *caller)
 {
 	unsigned long stack[MM_STACK];
 	unsigned int nr = stack_trace_save(stack, ARRAY_SIZE(stack), 0);
@@ -143,7 +145,7 @@ void mm_find_caller(struct mm_caller *caller)
 
 	if (!in_task()) {
 		mm_name_stack(caller, stack, nr);
-		return;
+		return hash;
 	}
 	known = &this_cpu_ptr(mm_known)->known[hash >> 61];
 	if (known->stack != hash || now - known->named_ns >= NSEC_PER_SEC) {
@@ -152,6 +154,7 @@ void mm_find_caller(struct mm_caller *caller)
 		known->named_ns = now;
 	}
 	*caller = known->caller;
+	return hash;
 }
 
 /* ---- direct compaction ---- */
@@ -229,8 +232,10 @@ static u8 mm_thp_cause(const struct mm_thp_call *call, const struct mm_frame *fr
 void mm_thp_return(void *data, struct pt_regs *regs)
 {
 	const struct mm_thp_call *call = data;
-	struct kstall_mm_fallback f = { .asked = MM_ASKED_FAULT };
-	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	u64 now = kstall_now(), duration_ns = kstall_delta(now, call->start_ns);
+	struct kstall_mm_fallback f = {
+		.count = 1, .first_ns = now, .last_ns = now, .asked = MM_ASKED_FAULT,
+	};
 	struct mm_frame frame;
 
 	if (!mm_pop(call->sp, &frame)) {
@@ -285,30 +290,67 @@ static bool mm_is_page_failure(const char *fmt)
 KSTALL_FN(void, warn_alloc, gfp_t, gfp_mask, nodemask_t *, nodemask, const char *, fmt,
 	  unsigned int, order);
 
+/* In the context of the allocation, or the worker. */
+void mm_failed_emit(const struct kstall_folded *folded)
+{
+	const struct mm_failed *failed = container_of(folded, struct mm_failed, folded);
+	const struct kstall_mm_fallback f = {
+		.id = { .dev_node = NUMA_NO_NODE, .cpu_node = failed->cpu_node,
+			.who = &failed->who },
+		.caller = failed->caller,
+		.count = folded->count,
+		.first_ns = folded->first_ns,
+		.last_ns = folded->last_ns,
+		.gfp = failed->gfp,
+		.asked = failed->asked,
+	};
+
+	trace_mm_thp_fallback(0, 0, failed->order, MM_FALLBACK_ALLOC, &f);
+}
+
+/* Return: the key under which it is folded. */
+static u64 mm_failed_fill(struct mm_failed *failed)
+{
+	u64 stack = 0;
+
+	failed->cpu_node = numa_node_id();
+	/* From an interrupt's stack the walk goes on into that of the task it has interrupted. */
+	if (in_task()) {
+		kstall_who_read(&failed->who, current);
+		stack = mm_find_caller(&failed->caller);
+	}
+	failed->asked = failed->caller.module[0] ? MM_ASKED_DRIVER : MM_ASKED_KERNEL;
+	return stack ^ ((u64)failed->who.tgid << 32 | failed->order) * GOLDEN_RATIO_64;
+}
+
 /*
  * An allocation has failed. The page allocator always calls it, and it looks whether anything shall
- * be printed; vmalloc() calls it too, with other words.
+ * be printed; vmalloc() calls it too, with other words. Where memory is fragmented, the same few
+ * callers fail some 100,000 times a second.
  */
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs)
 {
-	struct kstall_mm_fallback f = {
+	struct mm_failed failed = {
 		.gfp = (__force u32)kstall_arg(regs, warn_alloc, gfp_mask),
+		.order = kstall_arg(regs, warn_alloc, order),
 	};
-	unsigned int order = kstall_arg(regs, warn_alloc, order);
+	u64 key, now = kstall_now();
+	struct kstall_slot slot;
 
-	if (!mm_is_page_failure(kstall_arg(regs, warn_alloc, fmt)) || !order)
+	if (!mm_is_page_failure(kstall_arg(regs, warn_alloc, fmt)) || !failed.order)
 		return false;
-	if (mm_thp_failed(regs->sp, order, (__force gfp_t)f.gfp))
+	if (mm_thp_failed(regs->sp, failed.order, (__force gfp_t)failed.gfp))
 		return false;
 	if (!kstall_long_enough(&kstall_event_mm_thp_fallback, 0))
 		return false;
-	f.id = KSTALL_ID_CURRENT;
-	/* From an interrupt's stack the walk goes on into that of the task it has interrupted. */
-	if (in_task())
-		mm_find_caller(&f.caller);
-	else
-		f.id.who = &kstall_nobody;
-	f.asked = f.caller.module[0] ? MM_ASKED_DRIVER : MM_ASKED_KERNEL;
-	trace_mm_thp_fallback(0, 0, order, MM_FALLBACK_ALLOC, &f);
+	key = mm_failed_fill(&failed);
+	if (kstall_fold_hit(&mm_failures, key, now, &slot)) {
+		failed.folded = ((struct mm_failed *)slot.rec)->folded;
+		*(struct mm_failed *)slot.rec = failed;
+		kstall_inflight_unlock(&slot);
+		return false;
+	}
+	failed.folded = (struct kstall_folded){ .count = 1, .first_ns = now, .last_ns = now };
+	mm_failed_emit(&failed.folded);
 	return false;
 }

@@ -25,13 +25,17 @@
 /* Tasks inside of a migration, wait or compaction at a time. */
 struct kstall_own mm_tasks = KSTALL_OWN("tasks", 2048, sizeof(struct mm_task), 60 * MINUTE);
 
+/* Callers of the page allocator that fail, by process and order. */
+struct kstall_fold mm_failures = KSTALL_FOLD("failures", 512, struct mm_failed, mm_failed_emit);
+
 struct kstall_count __percpu *mm_too_deep;
 struct kstall_count __percpu *mm_quiet_waits;
 
-enum { T_TASKS };
+enum { T_TASKS, T_FAILURES };
 
 static struct kstall_inflight *tables[] = {
 	[T_TASKS] = &mm_tasks.table,
+	[T_FAILURES] = &mm_failures.table,
 };
 
 /* Inner hooks come first. The callbacks' hooks are last: their number varies. */
@@ -192,7 +196,7 @@ static const struct kstall_event_def events[] = {
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOKS,
 		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_thp_fallback, THP_HOOKS | BIT_ULL(H_ALLOC_FAILED),
-		     .tables = BIT(T_TASKS)),
+		     .tables = BIT(T_TASKS) | BIT(T_FAILURES), .fold = &mm_failures),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
 		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOKS, .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_pin, PIN_HOOKS,

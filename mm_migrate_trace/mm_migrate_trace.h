@@ -4,6 +4,7 @@
 #define _MM_MIGRATE_TRACE_H
 
 #include <kstall/event.h>
+#include <kstall/fold.h>
 #include <kstall/identity.h>
 #include <kstall/own.h>
 
@@ -117,6 +118,7 @@ struct mm_context {
 };
 
 extern struct kstall_own mm_tasks;
+extern struct kstall_fold mm_failures;
 extern struct kstall_count __percpu *mm_too_deep;
 extern u16 mm_epoch;
 
@@ -172,6 +174,17 @@ struct mm_caller {
 	char symbol[48];
 	char module[32];
 	unsigned long addr;
+};
+
+/* A folded mm_thp_fallback that is no fault; key: process, stack and order. */
+struct mm_failed {
+	struct kstall_folded folded;
+	struct kstall_who who;
+	struct mm_caller caller;
+	u32 gfp;
+	s16 cpu_node;
+	u8 order;
+	u8 asked;
 };
 
 /* ---- what the pair hooks carry from a function's entry to its return ---- */
@@ -298,7 +311,8 @@ bool mm_thp_enter(void *data, struct pt_regs *regs);
 void mm_thp_return(void *data, struct pt_regs *regs);
 bool mm_alloc_failed_enter(void *data, struct pt_regs *regs);
 void mm_name_caller(struct mm_caller *caller, unsigned long addr);
-void mm_find_caller(struct mm_caller *caller);
+u64 mm_find_caller(struct mm_caller *caller);
+void mm_failed_emit(const struct kstall_folded *folded);
 int mm_callers_init(void);
 void mm_callers_exit(void);
 

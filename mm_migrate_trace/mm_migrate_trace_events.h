@@ -178,12 +178,18 @@ struct kstall_mm_compact {
  * struct kstall_mm_fallback - rest of mm_thp_fallback
  * @id: identity of the task that wanted it
  * @caller: its caller, if it was no fault
+ * @count: how many it stands for
+ * @first_ns: when the first of them happened
+ * @last_ns: when the last happened
  * @gfp: flags of the allocation that failed last
  * @asked: MM_ASKED_*
  */
 struct kstall_mm_fallback {
 	struct kstall_id id;
 	struct mm_caller caller;
+	u64 count;
+	u64 first_ns;
+	u64 last_ns;
 	u32 gfp;
 	u8 asked;
 };
@@ -595,7 +601,11 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * A fault that wanted a huge page and got small ones, or an allocation by a driver or the kernel
  * that failed: it then tries smaller ones, as ttm_pool or dma_alloc do, or does without. Whoever
  * tries one size after the other fails with an event each. In an interrupt, as NAPI of a network
- * driver, no task has wanted it: pid is 0, comm is empty, and asked is kernel, whoever it was.
+ * driver, no task has wanted it: pid is 0, comm is empty, and asked is kernel in each case.
+ *
+ * Faults have an event each. Allocations of one process, caller and order are folded: the first
+ * has an event at once, with count=1; the rest have one 100 ms after the last, in a storm without
+ * end every second, with the last one's pid, comm and gfp_flags. The sum of count is exact.
  *
  * @asked: fault: a program touched its memory; driver: a function of a module is on the stack;
  *	kernel: none is
@@ -609,12 +619,15 @@ KSTALL_TRACE_EVENT(mm_compaction_stall,
  * @caller_module: its module, empty if built in
  * @duration_us: duration_ns in µs, rounded down
  * @duration_ns: of the attempt, with compaction and reclaim; 0 if it is no fault
+ * @count: failures this event stands for, 1 if it is a fault
+ * @first_mono_ns: first of them, CLOCK_MONOTONIC
+ * @last_mono_ns: last
  *
  * Arguments: duration_ns, address, order, cause, struct.
  * Parameter: mm_thp_fallback_min_ns; if it is not 0, only faults remain.
- * Overhead: a function pair a fault that wants a huge page; a function entry and a walk of the
- * stack an allocation that fails, whose caller is named once a second and CPU. Nothing one that
- * succeeds.
+ * Overhead: a function pair a fault that wants a huge page; a function entry, a walk of the stack
+ * and a look-up an allocation that fails, whose caller is named once a second and CPU. Nothing one
+ * that succeeds.
  * Reach: 6.1 and later. Allocations of one page that fail are not seen, nor those that do not try
  * hard enough to notice (alloc_pages_nolock()). Which smaller piece came instead is not known to
  * the allocator. With MPOL_PREFERRED_MANY a charge may be called alloc. RT kernels have no huge
@@ -635,6 +648,9 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
 		KSTALL_NAME_FIELD(caller_module)
 		__field(u64, duration_us)
 		__field(u64, duration_ns)
+		__field(u64, count)
+		__field(u64, first_mono_ns)
+		__field(u64, last_mono_ns)
 	),
 	TP_fast_assign(
 		KSTALL_ID_ASSIGN(&f->id);
@@ -647,12 +663,16 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
 		KSTALL_NAME_ASSIGN(caller_module, f->caller.module);
 		__entry->duration_us = div_u64(duration_ns, NSEC_PER_USEC);
 		__entry->duration_ns = duration_ns;
+		__entry->count = f->count;
+		__entry->first_mono_ns = f->first_ns;
+		__entry->last_mono_ns = f->last_ns;
 	),
-	TP_printk(KSTALL_ID_FMT " asked=%s cause=%s order=%u gfp_flags=%s address=0x%llx caller=%s caller_module=%s duration_us=%llu duration_ns=%llu",
+	TP_printk(KSTALL_ID_FMT " asked=%s cause=%s order=%u gfp_flags=%s address=0x%llx caller=%s caller_module=%s duration_us=%llu duration_ns=%llu count=%llu first_mono_ns=%llu last_mono_ns=%llu",
 		  KSTALL_ID_ARGS, mm_show_asked(__entry->asked),
 		  mm_show_fallback(__entry->cause), __entry->order,
 		  mm_show_gfp(__entry->gfp_flags), __entry->address, __entry->caller,
-		  __entry->caller_module, __entry->duration_us, __entry->duration_ns)
+		  __entry->caller_module, __entry->duration_us, __entry->duration_ns,
+		  __entry->count, __entry->first_mono_ns, __entry->last_mono_ns)
 );
 
 /**

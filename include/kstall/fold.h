@@ -5,7 +5,7 @@
  * The first occurrence of something is emitted at once with count=1; what follows under the
  * same key is counted, and one summary is emitted (count, first and last time) 100 ms after
  * the last, when the object dies, or when the event is disabled. A storm that does not end is
- * summed up every 10 s, so that one sees live that it goes on. The sum of all counts is the
+ * summed up every second, so that one sees live that it goes on. The sum of all counts is the
  * number of occurrences.
  */
 #ifndef _KSTALL_FOLD_H
@@ -16,7 +16,7 @@
 #include <kstall/inflight.h>
 
 #define KSTALL_FOLD_QUIET_NS	(100 * NSEC_PER_MSEC)
-#define KSTALL_FOLD_LONG_NS	(10 * (u64)NSEC_PER_SEC)
+#define KSTALL_FOLD_LONG_NS	((u64)NSEC_PER_SEC)
 
 /**
  * struct kstall_folded - head of every folded record

@@ -25,27 +25,28 @@ static void keys(char *buf, size_t size, const struct ks_metric_event *e)
 	       e->ns && (e->dev || e->cause) ? "," : "", e->ns ? ns : "");
 }
 
-static const char *sum_of(const struct ks_metric_event *e)
+/* Fields that are added up, each with @before. */
+static char *sums(char *buf, size_t size, const char *before, const struct ks_metric_event *e)
 {
-	return e->ns ? e->ns : e->count;
+	return ks_fmt(buf, size, "%s%s%s%s", e->ns ? before : "", e->ns ? e->ns : "",
+		      e->count ? e->ns ? "," : before : "", e->count ? e->count : "");
 }
 
 char *ks_hist_trigger(char *buf, size_t size, const struct ks_metric_event *e)
 {
-	char what[192];
+	char what[192], vals[96];
 
 	keys(what, sizeof(what), e);
-	return ks_fmt(buf, size, "%s%s%s:size=%u", what, sum_of(e) ? ":vals=" : "",
-		      sum_of(e) ? sum_of(e) : "", entries(e));
+	return ks_fmt(buf, size, "%s%s:size=%u", what, sums(vals, sizeof(vals), ":vals=", e),
+		      entries(e));
 }
 
 bool ks_hist_is_set(const char *shown, const struct ks_metric_event *e)
 {
-	char what[192], all[256];
+	char what[192], vals[96], all[320];
 
 	keys(what, sizeof(what), e);
-	ks_fmt(all, sizeof(all), "%s:vals=hitcount%s%s:", what, sum_of(e) ? "," : "",
-	       sum_of(e) ? sum_of(e) : "");
+	ks_fmt(all, sizeof(all), "%s:vals=hitcount%s:", what, sums(vals, sizeof(vals), ",", e));
 	return strstr(shown, all);
 }
 
@@ -103,13 +104,8 @@ static bool parse_line(const char *at, const struct ks_metric_event *e, struct k
 		if (h->log2 < 0 || h->log2 > 64)
 			return false;
 	}
-	if (!at || !number_after(at, "hitcount", &h->hits))
-		return false;
-	if (!sum_of(e))
-		h->sum = h->hits;
-	else if (!number_after(at, sum_of(e), &h->sum))
-		return false;
-	return true;
+	return at && number_after(at, e->count ? e->count : "hitcount", &h->count) &&
+	       (!e->ns || number_after(at, e->ns, &h->ns));
 }
 
 u64 ks_hist_parse(const char *text, const struct ks_metric_event *e,

@@ -39,7 +39,7 @@ size_t ks_metric_layers(const char *layer[KS_MAX_METRIC_LAYERS]);
 struct ks_hist_entry {
 	char dev[KS_LABEL], cause[KS_LABEL];	/* printable */
 	int log2;		/* the event's duration is up to 2^log2 ns; -1: it has none */
-	u64 hits, sum;
+	u64 count, ns;
 };
 
 /* The trigger that makes the kernel count, without what the kernel adds when it shows it. */

@@ -114,17 +114,17 @@ static void count_entry(struct ks_tally *t, const struct ks_hist_entry *h)
 		g = rest_of(t, e->layer);
 	}
 	g->now = true;
-	g->count += e->count ? h->sum : h->hits;
+	g->count += h->count;
 	if (!e->ns)
 		return;
 	if (!e->nested) {
 		g->has_ns = true;
-		g->ns += h->sum;
+		g->ns += h->ns;
 	}
 	while (b < KS_NR_BOUNDS && h->log2 > ks_bounds[b])
 		b++;
-	ev->bucket[b] += h->hits;
-	ev->ns += h->sum;
+	ev->bucket[b] += h->count;
+	ev->ns += h->ns;
 	if (!ks_tally_histogram(t, t->current))
 		fold(t, e->name, "histogram", "");
 }

@@ -368,7 +368,7 @@ static void ut_fold(struct ut *ut)
 		told += ut_hit(&f, 4, t0 + i * KSTALL_FOLD_QUIET_NS / 2);
 	kstall_fold_sweep(&f, t0 + KSTALL_FOLD_LONG_NS - 1);
 	told += ut_summaries(&nr) << 32;
-	ut_eq(ut, told, 1, "fold: a storm that goes on is not summed up before 10 s");
+	ut_eq(ut, told, 1, "fold: a storm that goes on is not summed up before a second");
 	kstall_fold_sweep(&f, t0 + KSTALL_FOLD_LONG_NS);
 	sum = ut_summaries(&nr);
 	ut_check(ut, sum == 299 && nr == 1, "fold: but then");

@@ -3,7 +3,7 @@
 # tier1: 6.12
 # takes: 23
 . ./lib.sh
-plan 23
+plan 28
 
 fallback=mm_thp_fallback stall=mm_compaction_stall
 thp=/sys/kernel/mm/transparent_hugepage
@@ -54,6 +54,7 @@ read -r alloc charge < <(grown thp_fault_fallback thp_fault_fallback_charge)
 t_range "faults fall back" "$alloc" 1 9
 t_eq "as often as the kernel counts it, for want of memory" "$(ev_n $fallback "$faults && f[\"cause\"] == \"alloc\"") $(ev_n $fallback "$faults && f[\"cause\"] == \"charge\"")" "$alloc $charge"
 t_eq "which order, and how long it took" "$(ev_n $fallback "$faults && f[\"order\"] == 9 && f[\"duration_ns\"] > 0 && f[\"duration_us\"] == int(f[\"duration_ns\"] / 1000)")" "$alloc"
+t_eq "each for itself" "$(ev_n $fallback "$faults && f[\"count\"] == 1 && f[\"first_mono_ns\"] == f[\"last_mono_ns\"]")" "$((alloc + charge))"
 t_eq "at different addresses" "$(ev_get $fallback address "$faults" | sort -u | wc -l)" "$alloc"
 t_eq "with the flags of the allocation" "$(ev_n $fallback "$faults && f[\"gfp_flags\"] ~ /GFP_TRANSHUGE_LIGHT|__GFP_/")" "$alloc"
 
@@ -62,11 +63,18 @@ named=$(grep -c "^ *mm-.*module_address_lookup" "$lookups/trace")
 echo nop >"$lookups/current_tracer"
 n=$(grep -oP 'fallbacks=\K\d+' "$work/out")
 driver="f[\"asked\"] == \"driver\" && f[\"order\"] == 9 && f[\"tgid\"] == $(said pid)"
-t_range "a driver falls back" "$n" 1 20
-t_eq "as often as it says" "$(ev_n $fallback "$driver && f[\"order\"] == 9 && f[\"cause\"] == \"alloc\"")" "$n"
+t_range "a driver falls back" "$n" 3 20
+# what is folded comes 100 ms after the last
+summed() { snap; [ "$(ev_sum $fallback count "$driver")" -ge "$n" ]; }
+wait_until 20 summed
+t_eq "as often as it says" "$(ev_sum $fallback count "$driver && f[\"cause\"] == \"alloc\"")" "$n"
+t_eq "the first at once, then in one event" "$(ev_get $fallback count "$driver" | xargs)" "1 $((n - 1))"
+t_eq "from when to when" "$(ev_get $fallback first_mono_ns "$driver" | sort -n | xargs -n 1)" "$(ev_get $fallback first_mono_ns "$driver")"
+t_eq "... the first in no time" "$(ev_n $fallback "$driver && f[\"count\"] == 1 && f[\"first_mono_ns\"] == f[\"last_mono_ns\"]")" 1
+t_eq "... the others not" "$(ev_n $fallback "$driver && f[\"count\"] > 1 && f[\"first_mono_ns\"] < f[\"last_mono_ns\"]")" 1
 t_eq "which driver" "$(ev_get $fallback caller "$driver" | sort -u) $(ev_get $fallback caller_module "$driver" | sort -u)" "mock_alloc_piece mock_mm"
 t_range "named once, not $n times" "$named" 1 $((n / 2))
-t_eq "no fault: no address, no duration" "$(ev_n $fallback "$driver && f[\"address\"] == \"0x0\" && f[\"duration_ns\"] == 0")" "$n"
+t_eq "no fault: no address, no duration" "$(ev_n $fallback "$driver && f[\"address\"] == \"0x0\" && f[\"duration_ns\"] == 0")" 2
 # for these pieces; the driver's own list of them may be as much as order 8
 t_eq "nobody waited for compaction" "$(ev_n $stall 'f["order"] == 9')" 0
 
