@@ -18,10 +18,11 @@ archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages
 # shellcheck disable=SC2154 # vm: of lib.sh
 # suite_packages SUITE [small]: what its guests hold
 suite_packages() {
-	local of=$1 arch=amd64
+	local of=$1 arch=amd64 from=''
 	if is_arm "$1"; then arch=arm64; else of+='|build'; fi
 	[ "${2-}" = small ] || of+='|full'
-	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; s/@/$arch/; /^[a-z0-9.+-]+\$/p" "$vm/packages" | sort
+	! is_next "$1" || from='/^linux-(image|headers)-/s,$,/trixie-backports,'
+	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; s/@/$arch/; /^[a-z0-9.+-]+\$/!b; $from; p" "$vm/packages" | sort
 }
 
 # cross_packages: what builds for arm64 here: the compiler and the tools are this machine's, the libraries arm64's. The headers come
@@ -66,10 +67,10 @@ run_programs_of() {
 
 # debian SUITE DIR VARIANT PACKAGES [MORE]: makes DIR/root, or makes it anew if it is not what is asked for, nor has the packages
 # MORE; DIR/root.stamp says what it is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is
-# held. SUITE-arm64 is one for arm64.
+# held. SUITE-arm64 is one for arm64, next is trixie with its backports.
 # INITRD=No: Debian's own initrd is never booted.
 debian() {
-	local suite=${1%-arm64} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive
+	local suite=${1%-arm64} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive more=()
 	stamp=$(stamp_of "$3" "$packages")
 	is=$(cat "$dir/root.stamp" 2>/dev/null) || true
 	[ "$is" != "$stamp" ] && [ "$is" != "$(stamp_of "$3" "${5-}")" ] || return 0
@@ -78,7 +79,8 @@ debian() {
 	say "# making $dir/root (a few minutes)"
 	rm -rf --one-file-system "$dir/root.new"
 	archive=$(mirror) || exit
-	INITRD=No mmdebstrap "${options[@]}" --include="${packages//$'\n'/,}" "$suite" "$dir/root.new" "$archive" \
+	! is_next "$1" || suite=trixie more=("deb $archive trixie-backports main")
+	INITRD=No mmdebstrap "${options[@]}" --include="${packages//$'\n'/,}" "$suite" "$dir/root.new" "$archive" "${more[@]}" \
 		>"$dir/root.log" 2>&1 || unable "mmdebstrap failed: $(grep -m1 '^E:' "$dir/root.log") (see $dir/root.log)"
 	locked "$dir/use.lock" replace_root "$dir"
 	echo "$stamp" >"$dir/root.stamp"

@@ -5,7 +5,7 @@ KSTALL_CACHE=${KSTALL_CACHE:-/var/cache/kstall}
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 all_kernels="6.1 6.12 7.2"
-arm_kernels="6.12-arm64 7.2-arm64" # only where they are asked for
+arm_kernels="6.12-arm64 7.2-arm64" # only where they are asked for, as next is
 guests=2 # at a time on this machine
 
 say() { echo "$*" >&2; }
@@ -20,8 +20,11 @@ is_ours() { [ "$1" = debug ] || [ "$1" = kcsan ]; }
 # is_arm KERNEL: one for arm64, and so is all of its root file system; SUITE does as well
 is_arm() { [[ $1 == *-arm64 ]]; }
 
+# is_next KERNEL: the newest that Debian's stable release can install: of its backports; all else is that release's
+is_next() { [ "$1" = next ]; }
+
 # is_extra KERNEL: what needs no guest is not done for it, as it is for another
-is_extra() { is_ours "$1" || is_arm "$1"; }
+is_extra() { is_ours "$1" || is_arm "$1" || is_next "$1"; }
 
 # qemu_of KERNEL: the one of ./emulator that boots it
 qemu_of() { if is_arm "$1"; then echo aarch64; else echo x86_64; fi; }
@@ -31,10 +34,10 @@ suite_of() {
 	6.1 | bookworm) echo bookworm ;;
 	6.12 | trixie) echo trixie ;;
 	7.2 | forky) echo forky ;;
-	debug | kcsan) echo "$1" ;;
+	debug | kcsan | next) echo "$1" ;;
 	6.12-arm64 | trixie-arm64) echo trixie-arm64 ;;
 	7.2-arm64 | forky-arm64) echo forky-arm64 ;;
-	*) die "unknown kernel '$1' (there are: $all_kernels $arm_kernels)" ;;
+	*) die "unknown kernel '$1' (there are: $all_kernels $arm_kernels next)" ;;
 	esac
 }
 
@@ -43,7 +46,7 @@ kernel_of() {
 	bookworm) echo 6.1 ;;
 	trixie) echo 6.12 ;;
 	forky) echo 7.2 ;;
-	debug | kcsan) echo "$1" ;;
+	debug | kcsan | next) echo "$1" ;;
 	trixie-arm64) echo 6.12-arm64 ;;
 	forky-arm64) echo 7.2-arm64 ;;
 	*) die "unknown suite '$1'" ;;
