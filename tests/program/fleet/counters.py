@@ -29,7 +29,7 @@ STRINGS = {"driver", "ring", "error", "callback_module", "caller_module"}
 
 
 def hist(event, rows, dropped=0):
-    """@rows: (dev, cause, log2, hits, sum)"""
+    """@rows: (dev, cause, log2, hits, sum); an event with a duration and a count has the sum for both"""
     _, _, dev, cause, ns, many = event
     out = ["# event histogram", "#", "# trigger info: hist:keys=x:vals=hitcount:sort=hitcount:size=1024 [active]", "#", ""]
     for d, c, log2, hits, total in rows:
@@ -41,7 +41,7 @@ def hist(event, rows, dropped=0):
         if ns:
             keys.append(f"{ns}: ~ 2^{log2:<2}")
         line = "{ " + ", ".join(keys) + f" }} hitcount: {hits:>10}"
-        out.append(line + (f"  {ns or many}: {total:>10}" if ns or many else ""))
+        out.append(line + "".join(f"  {field}: {total:>10}" for field in (ns, many) if field))
     return "\n".join(out + ["", "Totals:", "    Hits: 1", f"    Entries: {len(rows)}", f"    Dropped: {dropped}", ""])
 
 
