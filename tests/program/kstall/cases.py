@@ -157,7 +157,7 @@ def random_events(n, threads):
 
 
 print("KTAP version 1")
-print(f"1..{len(CASES) + 23}")
+print(f"1..{len(CASES) + 24}")
 for name, lines, want in CASES:
     answer = run(lines)
     got = {p["name"]: p["ns"] for p in answer["steps"][0]["parts"]} if answer["steps"] else {}
@@ -258,4 +258,8 @@ held = ["1000000000 0 100 0 raw_syscalls:sys_enter id=16", out(1100000000, 2)] +
 answer = subprocess.run([ENGINE, "every=1s", "table", "live"], input="\n".join(held) + "\n", capture_output=True, text=True, check=True).stdout
 result("live: the thread that is still in a wait, and how many windows have ended in it",
        "\nstill waiting: t/100, in ioctl for 5.000 s; 5 of its steps have ended meanwhile\n" in answer, answer)
+cost = [subprocess.run([ENGINE, "marker", form, "cost=20000,500"], input="\n".join([TASK, mark(1000, "1 begin"), mark(2000, "1 end")]) + "\n",
+                       capture_output=True, text=True, check=True).stdout for form in ("table", "json")]
+result("live: what kstall itself has taken of a CPU", "; kstall took 2.5 % of a CPU\n" in cost[0] and
+       json.loads(cost[1])["cost"]["cpu_share"] == 0.025, cost)
 sys.exit(failed > 0)
