@@ -70,8 +70,8 @@ enum {
 static struct kstall_hook hooks[] = {
 	[H_EVENT] = KSTALL_TRACEPOINT("event", NULL, "aer_event", aer_on_event),
 	[H_PRINT] = AER_PAIR("print", "aer_print_error", aer_print_enter, aer_report_return),
-	[H_FIRMWARE] = AER_PAIR("firmware", "pci_print_aer|cper_print_aer", aer_firmware_enter,
-				aer_report_return),
+	[H_FIRMWARE] = AER_PAIR("firmware", "__pci_print_aer|pci_print_aer|cper_print_aer",
+				aer_firmware_enter, aer_report_return),
 	[H_DPC_PROCESS] = AER_PAIR("dpc_process", "dpc_process_error", aer_dpc_process_enter,
 				   aer_dpc_process_return),
 	[H_IRQ] = AER_PAIR("irq", "aer_irq", aer_irq_enter, aer_irq_return),

@@ -77,14 +77,31 @@ static struct pci_dev *aer_reported_dev(const struct aer_report *r, const char *
 
 /* ---- the device that reports ---- */
 
-static void aer_report_begin(const struct aer_report *r)
+static bool aer_report_same(const struct aer_report *a, const struct aer_report *b)
+{
+	return a->arg == b->arg && a->index == b->index && a->regs == b->regs &&
+	       a->source == b->source;
+}
+
+/*
+ * 7.3 reports an Advisory Non-Fatal Error twice: its function calls itself, with the same device
+ * and registers. Return: false inside such a report, or where there is no room (counted).
+ */
+static bool aer_report_begin(const struct aer_report *r)
 {
 	struct kstall_slot slot;
+	bool same = false;
 
-	if (!kstall_inflight_insert(&aer_reports, (unsigned long)current, kstall_now(), &slot))
-		return;
+	if (kstall_inflight_find(&aer_reports, (unsigned long)current, &slot)) {
+		same = aer_report_same(slot.rec, r);
+		kstall_inflight_unlock(&slot);
+	}
+	if (same ||
+	    !kstall_inflight_insert(&aer_reports, (unsigned long)current, kstall_now(), &slot))
+		return false;
 	*(struct aer_report *)slot.rec = *r;
 	kstall_inflight_unlock(&slot);
+	return true;
 }
 
 /* (struct pci_dev *, struct aer_err_info *), or since 6.16 (struct aer_err_info *, int) */
@@ -103,11 +120,13 @@ bool aer_print_enter(void *data, struct pt_regs *regs)
 		kstall_inflight_unlock(&slot);
 		r.source = AER_DPC;
 	}
-	aer_report_begin(&r);
-	return true;
+	return aer_report_begin(&r);
 }
 
-/* Before 6.5 its name is cper_print_aer(). */
+/*
+ * Before 6.5 its name is cper_print_aer(). In 7.3 the compiler inlines it: what it calls,
+ * __pci_print_aer(), has two arguments more.
+ */
 KSTALL_FN(void, pci_print_aer, struct pci_dev *, dev, int, aer_severity,
 	  struct aer_capability_regs *, aer);
 KSTALL_CHECK_DECLARED(pci_print_aer);
@@ -120,8 +139,7 @@ bool aer_firmware_enter(void *data, struct pt_regs *regs)
 		.source = AER_FIRMWARE,
 	};
 
-	aer_report_begin(&r);
-	return true;
+	return aer_report_begin(&r);
 }
 
 void aer_report_return(void *data, struct pt_regs *regs)

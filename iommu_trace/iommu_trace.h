@@ -70,12 +70,14 @@ static inline u64 it_queue_key(u64 domain, unsigned int cpu)
  * @map_ns: in the IOMMU's page table
  * @sync_ns: flushing its TLB
  * @bounced: bytes that went through bounce buffers
+ * @state: of a mapping in two steps, that is linked or destroyed; only compared
  */
 struct it_parts {
 	u64 iova_ns;
 	u64 map_ns;
 	u64 sync_ns;
 	u64 bounced;
+	const void *state;
 };
 
 /**

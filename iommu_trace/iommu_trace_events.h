@@ -482,7 +482,8 @@ KSTALL_TRACE_EVENT(dma_unmap_done,
  * @bytes: copied
  * @duration_ns: how long it took
  * @pool_slots: size of the device's pool of bounce buffers, in slots of 2 KiB
- * @pool_used: of them in use, 0 if the kernel does not count (before 6.4, or without debugfs)
+ * @pool_used: of them in use, 0 if the kernel does not count (before 6.4, without debugfs,
+ *	since 7.3 without swiotlb=,track_hiwater)
  *
  * Arguments: duration_ns, 0, bytes, dir, struct.
  * Parameter: dma_bounce_min_ns.

@@ -188,8 +188,9 @@ static __always_inline void it_call_begin(struct it_map_call *call, struct devic
 }
 
 /*
- * All that the probe looks at has been looked at. These calls do not contain one another: if there
- * is a record it is of a call whose return was not seen, as its hook was just being disarmed.
+ * All that the probe looks at has been looked at. These calls do not contain one another, except
+ * dma_iova_unlink(): if there is a record it is of a call whose return was not seen, as its hook
+ * was just being disarmed.
  */
 static __always_inline bool it_call_start(struct it_map_call *call)
 {
@@ -200,6 +201,15 @@ static __always_inline bool it_call_start(struct it_map_call *call)
 	if (parts)
 		*parts = (struct it_parts){ };
 	return true;
+}
+
+/* The call that has just begun may unlink what @state has. */
+static void it_call_contains(const struct dma_iova_state *state)
+{
+	struct it_parts *parts = kstall_own_find(&it_calls);
+
+	if (parts)
+		parts->state = state;
 }
 
 /* What was done inside the call that ends. */
@@ -423,7 +433,9 @@ bool it_link_enter(void *data, struct pt_regs *regs)
 	call->bytes = kstall_arg(regs, dma_iova_link, size);
 	call->dir = kstall_arg(regs, dma_iova_link, dir);
 	call->nents = 1;
-	return it_call_start(call);
+	it_call_start(call);
+	it_call_contains(kstall_arg(regs, dma_iova_link, state));
+	return true;
 }
 
 void it_link_return(void *data, struct pt_regs *regs)
@@ -431,10 +443,14 @@ void it_link_return(void *data, struct pt_regs *regs)
 	it_call_end(data, (int)regs_return_value(regs) ?: 1, true);
 }
 
+/* dma_iova_link() calls it where it fails, and since 7.3 dma_iova_destroy(): part of that call. */
 bool it_unlink_enter(void *data, struct pt_regs *regs)
 {
+	const struct it_parts *outer = kstall_own_find(&it_calls);
 	struct it_map_call *call = data;
 
+	if (outer && outer->state == kstall_arg(regs, dma_iova_unlink, state))
+		return false;
 	it_call_begin(call, kstall_arg(regs, dma_iova_unlink, dev), IT_OP_LINK);
 	call->addr = it_state_addr(kstall_arg(regs, dma_iova_unlink, state)) +
 		     kstall_arg(regs, dma_iova_unlink, offset);
@@ -453,7 +469,9 @@ bool it_destroy_enter(void *data, struct pt_regs *regs)
 	call->bytes = kstall_arg(regs, dma_iova_destroy, mapped_len);
 	call->dir = kstall_arg(regs, dma_iova_destroy, dir);
 	call->nents = 1;
-	return it_call_start(call);
+	it_call_start(call);
+	it_call_contains(kstall_arg(regs, dma_iova_destroy, state));
+	return true;
 }
 
 /* ---- bounce buffers ---- */

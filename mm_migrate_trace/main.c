@@ -44,7 +44,7 @@ enum {
 #ifdef CONFIG_TRANSPARENT_HUGEPAGE
 	H_THP,
 #endif
-	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM,
+	H_VMA_SETUP, H_VMA_PAGES, H_VMA_FINALIZE, H_HMM, H_HMM_UNLOCKED,
 #ifdef CONFIG_DEVICE_PRIVATE
 	H_FAULT,
 #endif
@@ -105,6 +105,10 @@ static struct kstall_hook hooks[] = {
 	[H_VMA_FINALIZE] = VMA("vma_finalize", "migrate_vma_finalize", mm_vma_finalize_enter),
 	[H_HMM] = KSTALL_PAIR("hmm", NULL, "hmm_range_fault", sizeof(struct mm_device_call),
 			      mm_hmm_enter, mm_hmm_return, .few = true),
+	/* Since 7.3: it takes the lock itself and has its own way to the pages. */
+	[H_HMM_UNLOCKED] = KSTALL_PAIR("hmm_unlocked", NULL, "hmm_range_fault_unlocked_timeout",
+				       sizeof(struct mm_device_call), mm_hmm_enter, mm_hmm_return,
+				       .few = true),
 #ifdef CONFIG_DEVICE_PRIVATE
 	[H_FAULT] = KSTALL_PAIR("fault", NULL, "do_swap_page", sizeof(struct mm_device_call),
 				mm_fault_enter, mm_fault_return, .few = true),
@@ -198,7 +202,8 @@ static const struct kstall_event_def events[] = {
 	KSTALL_EVENT(mm_thp_fallback, THP_HOOKS | BIT_ULL(H_ALLOC_FAILED),
 		     .tables = BIT(T_TASKS) | BIT(T_FAILURES), .fold = &mm_failures),
 	KSTALL_EVENT(mm_migrate_device, DEVICE_HOOKS,
-		     .optional = BIT_ULL(H_WAIT) | FLUSH_HOOKS, .tables = BIT(T_TASKS)),
+		     .optional = BIT_ULL(H_HMM_UNLOCKED) | BIT_ULL(H_WAIT) | FLUSH_HOOKS,
+		     .tables = BIT(T_TASKS)),
 	KSTALL_EVENT(mm_pin, PIN_HOOKS,
 		     .optional = BATCH_HOOKS | BIT_ULL(H_WAIT) | FLUSH_HOOKS,
 		     .tables = BIT(T_TASKS)),

@@ -76,7 +76,7 @@ def firmware(bdf, severity, uncor, cor, *tlp):
 	domain, bus, dev, fn = location(bdf)
 	base = '/sys/bus/pci/devices/' + bdf
 	vendor, device = (int(open(base + '/' + f).read(), 16) for f in ('vendor', 'device'))
-	aer = struct.pack('<14I', 0, int(uncor, 0), 0x11000000, 0, int(cor, 0), 0x2000, 20, *words(tlp), 7, 0, 0)
+	aer = struct.pack('<14I', 0, int(uncor, 0), 0x11000000, 0, int(cor, 0), 0x2000 & ~int(cor, 0), 20, *words(tlp), 7, 0, 0)
 	section = struct.pack('<QIIHHI', 0x8b, 0, 0x200, 0, 0, 0)	# valid: port type, version, device, AER
 	section += struct.pack('<HH3BBBHBBHB', vendor, device, 0, 0, 0, fn, dev, domain, bus, 0, 0, 0)
 	section += bytes(8 + 4 + 60) + aer.ljust(96, b'\0')

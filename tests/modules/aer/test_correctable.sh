@@ -3,7 +3,7 @@
 # tier1: all
 # timeout: 400
 . ./lib.sh
-plan 24
+plan 26
 
 e=aer_correctable
 names="RxErr BadTLP BadDLLP Rollover Timeout NonFatalErr CorrIntErr HeaderOF"
@@ -47,8 +47,22 @@ if firmware_reports; then
 	t_eq "from firmware: whose, and firmware's mask" "$(ev_awk $e 'print f["dev"], f["id"], f["driver"], f["root_port"], f["source"], f["mask"], f["raw_status"]' | sort -u)" \
 		"$NIC 8086:10d3 e1000e $PORT firmware 0x2000 0x1080"
 	t_eq "from firmware: counted on" "$(ev_get $e total | sort -u)" 2
+	# 7.3 reports what it stands for, too, inside the same report
+	ev_enable aer/aer_uncorrectable
+	if [ "$(printf '7.3\n%s\n' "$(uname -r)" | sort -V | head -1)" = 7.3 ]; then
+		errors aer_uncorrectable 1 firmware "$NIC" 2 0x4000 0x2000
+		t_eq "from firmware: what an advisory error stands for" \
+			"$(ev_awk aer_uncorrectable 'print f["dev"], f["driver"], f["source"], f["severity"], f["errors"], f["mask"]')" \
+			"$NIC e1000e firmware nonfatal CmpltTO 0x0"
+	else
+		errors $e 1 firmware "$NIC" 2 0x4000 0x2000
+		t_eq "from firmware: this kernel does not report what an advisory error stands for" "$(ev_n aer_uncorrectable)" 0
+	fi
+	ev_disable aer/aer_uncorrectable
+	t_eq "from firmware: an advisory error" "$(ev_awk $e 'print f["dev"], f["driver"], f["source"], f["error"], f["count"], f["mask"]')" \
+		"$NIC e1000e firmware NonFatalErr 1 0x0"
 else
-	for i in 1 2 3; do t_skip "from firmware $i" "no firmware reports errors here"; done
+	for i in 1 2 3 4 5; do t_skip "from firmware $i" "no firmware reports errors here"; done
 fi
 
 t_no_losses
