@@ -192,24 +192,20 @@ static __always_inline void it_call_begin(struct it_map_call *call, struct devic
  * dma_iova_unlink(): if there is a record it is of a call whose return was not seen, as its hook
  * was just being disarmed.
  */
-static __always_inline bool it_call_start(struct it_map_call *call)
+static __always_inline bool it_call_start_of(struct it_map_call *call, const void *state)
 {
 	struct it_parts *parts;
 
 	call->start_ns = kstall_now();
 	parts = kstall_own_claim(&it_calls, call->start_ns);
 	if (parts)
-		*parts = (struct it_parts){ };
+		*parts = (struct it_parts){ .state = state };
 	return true;
 }
 
-/* The call that has just begun may unlink what @state has. */
-static void it_call_contains(const struct dma_iova_state *state)
+static __always_inline bool it_call_start(struct it_map_call *call)
 {
-	struct it_parts *parts = kstall_own_find(&it_calls);
-
-	if (parts)
-		parts->state = state;
+	return it_call_start_of(call, NULL);
 }
 
 /* What was done inside the call that ends. */
@@ -433,9 +429,7 @@ bool it_link_enter(void *data, struct pt_regs *regs)
 	call->bytes = kstall_arg(regs, dma_iova_link, size);
 	call->dir = kstall_arg(regs, dma_iova_link, dir);
 	call->nents = 1;
-	it_call_start(call);
-	it_call_contains(kstall_arg(regs, dma_iova_link, state));
-	return true;
+	return it_call_start_of(call, kstall_arg(regs, dma_iova_link, state));
 }
 
 void it_link_return(void *data, struct pt_regs *regs)
@@ -469,9 +463,7 @@ bool it_destroy_enter(void *data, struct pt_regs *regs)
 	call->bytes = kstall_arg(regs, dma_iova_destroy, mapped_len);
 	call->dir = kstall_arg(regs, dma_iova_destroy, dir);
 	call->nents = 1;
-	it_call_start(call);
-	it_call_contains(kstall_arg(regs, dma_iova_destroy, state));
-	return true;
+	return it_call_start_of(call, kstall_arg(regs, dma_iova_destroy, state));
 }
 
 /* ---- bounce buffers ---- */

@@ -162,7 +162,7 @@ static_assert(ARRAY_SIZE(hooks) == H_CALLBACK + MM_NR_CALLBACKS);
 /* What pushes frames, or opens a window. */
 #define FRAME_HOOKS	(BIT_ULL(H_WAIT) | BIT_ULL(H_UNMAP) | BIT_ULL(H_BATCH) | \
 			 BIT_ULL(H_SCAN) | BIT_ULL(H_COMPACT) | THP_HOOKS | \
-			 PIN_HOOKS | DEVICE_HOOKS)
+			 PIN_HOOKS | DEVICE_HOOKS | BIT_ULL(H_HMM_UNLOCKED))
 
 /* The reason for a wait or a flush needs these. */
 #define WHY_HOOKS	(BIT_ULL(H_BATCH) | BIT_ULL(H_UNMAP))

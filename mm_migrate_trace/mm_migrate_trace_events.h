@@ -685,8 +685,8 @@ KSTALL_TRACE_EVENT(mm_thp_fallback,
  * @owner_comm: its name
  * @phase: setup: migrate_vma_setup(), the pages are isolated and unmapped; pages:
  *	migrate_vma_pages(), the new ones take their place; finalize: migrate_vma_finalize(), they
- *	are mapped; hmm: hmm_range_fault(), or with the lock of the address space,
- *	hmm_range_fault_unlocked_timeout(); fault: a program touched a page in the device's memory,
+ *	are mapped; hmm: hmm_range_fault(), or hmm_range_fault_unlocked_timeout(), which also
+ *	takes the lock of the address space; fault: a program touched a page in the device's memory,
  *	and migrate_to_ram() of its driver fetched it, in phases of its own that come before
  * @caller: the driver's function
  * @caller_module: its module

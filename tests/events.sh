@@ -33,6 +33,9 @@ run() {
 	snap
 }
 
+# kernel_since VERSION: this kernel is of that version or later
+kernel_since() { [ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -1)" = "$1" ]; }
+
 # Of block I/O, only that of the disks in $disks, a regular expression: the root file system's comes at any time.
 disks=
 snap() { grep -E "${disks:+ dev=($disks) |^#| dev= }" "$INSTANCE/trace" >"$work/trace"; }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The engine with text on standard input; prints JSON. For tests.
- *	engine_test [marker | nccl | all | every=TIME] [json | table] [pid=PID] [live] [unusual=N] [cost=MS,MS]
+ *	engine_test [marker | nccl | all | every=TIME] [json | table] [pid=PID] [live] [unusual=N] [cost=S,S]
  * live: a step is given out when it is overdue, and the table is printed before everything is over.
- * cost=MS,MS: so long it was looked live, and so much of a CPU it has taken.
+ * cost=S,S: seconds that kstall listened live, and what it took of a CPU meanwhile.
  * unusual=N: prints the IDs of the steps instead that take more than N times as long as usual.
  */
 #include <stdio.h>
@@ -29,8 +29,6 @@ static void judge(struct ks_engine *unused, struct ks_step *s)
 
 static void option(const char *arg)
 {
-	unsigned int ms, cpu_ms;
-
 	if (!strcmp(arg, "all"))
 		e.by = KS_BY_ALL;
 	else if (!strcmp(arg, "nccl"))
@@ -41,11 +39,9 @@ static void option(const char *arg)
 		e.scope = (struct ks_scope){ .pids = &pid, .nr_pids = 1 };
 	else if (!strcmp(arg, "live"))
 		e.live = true;
-	else if (sscanf(arg, "cost=%u,%u", &ms, &cpu_ms) == 2) {
+	else if (sscanf(arg, "cost=%lf,%lf", &r.seconds, &r.cpu_seconds) == 2)
 		r.source = NULL;
-		r.seconds = ms / 1e3;
-		r.cpu_seconds = cpu_ms / 1e3;
-	} else if (sscanf(arg, "unusual=%zu", &times) == 1)
+	else if (sscanf(arg, "unusual=%zu", &times) == 1)
 		e.step_done = judge;
 	else if (strcmp(arg, "marker") && strcmp(arg, "json") && strcmp(arg, "table"))
 		ks_die("no option: %s", arg);

@@ -49,7 +49,7 @@ if firmware_reports; then
 	t_eq "from firmware: counted on" "$(ev_get $e total | sort -u)" 2
 	# 7.3 reports what it stands for, too, inside the same report
 	ev_enable aer/aer_uncorrectable
-	if [ "$(printf '7.3\n%s\n' "$(uname -r)" | sort -V | head -1)" = 7.3 ]; then
+	if kernel_since 7.3; then
 		errors aer_uncorrectable 1 firmware "$NIC" 2 0x4000 0x2000
 		t_eq "from firmware: what an advisory error stands for" \
 			"$(ev_awk aer_uncorrectable 'print f["dev"], f["driver"], f["source"], f["severity"], f["errors"], f["mask"]')" \

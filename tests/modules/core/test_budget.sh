@@ -78,7 +78,7 @@ fi
 
 sum=0 wrong=0 checked=0 most=20 all=224
 # mappings in two steps: four functions more
-[ "$(grep -c ' dma_iova_try_alloc$' /proc/kallsyms)" = 0 ] || most=22 all=236
+! grep -q ' dma_iova_try_alloc$' /proc/kallsyms || most=22 all=236
 for m in "${modules[@]}"; do
 	system=$m
 	[ -e "$TRACEFS/events/$m" ] || system=${m%_trace}

@@ -65,16 +65,23 @@ missed() { status_field iommu_trace hook "$1" missed; }
 # of DEVICE EVENT KEY: the sum of its
 of() { ev_sum "$2" "$3" "f[\"dev\"] == \"$1\""; }
 
-strictly() {
-	local dev=$1 bytes=$2 before
+# at_once DEVICE TYPE COMMAND…: a flush for each unmap, in a domain of that type
+at_once() {
+	local dev=$1 type=$2 before
 	shift 2
 	settled
 	before=$(missed sync)
 	ev_clear
 	"$@"
 	settled
-	t_eq "$*: a flush for each of the kernel's unmaps" "$(($(ev_n $s) + $(missed sync) - before))" "$unmaps"
-	t_eq "$*: nobody else's" "$(ev_get $s dev | sort -u) $(ev_get $s type | sort -u)" "$dev dma"
+	t_eq "$*, $type: a flush for each of the kernel's unmaps" "$(($(ev_n $s) + $(missed sync) - before))" "$unmaps"
+	t_eq "$*, $type: nobody else's" "$(ev_get $s dev | sort -u) $(ev_get $s type | sort -u)" "$dev $type"
+}
+
+strictly() {
+	local dev=$1 bytes=$2
+	shift 2
+	at_once "$dev" dma "$@"
 	t_range "$*: mapped for it" "$(of "$dev" $m bytes)" "$bytes" $((bytes * 2))
 }
 
@@ -108,16 +115,10 @@ else
 		t_eq "$*, lazily: each of the kernel's unmaps has waited" "$(($(ev_sum $f entries) + $(missed unmap) - before))" "$unmaps"
 		t_eq "$*, lazily: whose" "$(ev_get $f dev | sort -u) $(ev_get $f type | sort -u)" "$dev dma_fq"
 	}
-	if [ "$(printf '7.3\n%s\n' "$(uname -r)" | sort -V | head -1)" = 7.3 ]; then
+	if kernel_since 7.3; then
 		# dma_iova_destroy() no longer queues what it unmaps: it waits for a flush of each.
 		ev_enable iommu_trace/$s
-		settled
-		before=$(missed sync)
-		ev_clear
-		read_nvme
-		settled
-		t_eq "read_nvme, lazily: flushed at once" "$(($(ev_n $s) + $(missed sync) - before))" "$unmaps"
-		t_eq "read_nvme, lazily: whose" "$(ev_get $s dev | sort -u) $(ev_get $s type | sort -u)" "$NVME dma_fq"
+		at_once "$NVME" dma_fq read_nvme
 		ev_disable iommu_trace/$s
 	else
 		lazily "$NVME" read_nvme

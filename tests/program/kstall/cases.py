@@ -102,6 +102,10 @@ CASES = [
 ]
 
 
+def printed(lines, *options):
+    return subprocess.run([ENGINE, *options], input="\n".join(lines) + "\n", capture_output=True, text=True, check=True).stdout
+
+
 def run(lines, mode="marker"):
     res = subprocess.run([ENGINE, mode], input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
     return json.loads(res.stdout) if res.returncode == 0 else {"error": res.stderr, "steps": []}
@@ -255,11 +259,10 @@ answer = run([TASK.replace("trainer", "sh"), out(2000).replace("prev_comm=t", "p
               out(4000).replace("prev_comm=t", "prev_comm=trainer")], "all")
 result("a process is called as it was called at the end", [s["comm"] for s in answer["steps"]] == ["trainer"], answer)
 held = ["1000000000 0 100 0 raw_syscalls:sys_enter id=16", out(1100000000, 2)] + [enter(n * 10 ** 9, READ, 7) for n in range(2, 7)]
-answer = subprocess.run([ENGINE, "every=1s", "table", "live"], input="\n".join(held) + "\n", capture_output=True, text=True, check=True).stdout
+answer = printed(held, "every=1s", "table", "live")
 result("live: the thread that is still in a wait, and how many windows have ended in it",
        "\nstill waiting: t/100, in ioctl for 5.000 s; 5 of its steps have ended meanwhile\n" in answer, answer)
-cost = [subprocess.run([ENGINE, "marker", form, "cost=20000,500"], input="\n".join([TASK, mark(1000, "1 begin"), mark(2000, "1 end")]) + "\n",
-                       capture_output=True, text=True, check=True).stdout for form in ("table", "json")]
+cost = [printed([TASK, mark(1000, "1 begin"), mark(2000, "1 end")], "marker", form, "cost=20,0.5") for form in ("table", "json")]
 result("live: what kstall itself has taken of a CPU", "; kstall took 2.5 % of a CPU\n" in cost[0] and
        json.loads(cost[1])["cost"]["cpu_share"] == 0.025, cost)
 sys.exit(failed > 0)
