@@ -260,12 +260,17 @@ void ks_on_block_rq(struct ks_engine *e, const struct ks_event *ev)
 	ks_done_note(e, ev, &d);
 }
 
-/* A block request that the driver had from @begin until now, for the thread @d->pid, which is called @comm. */
-void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 begin,
+/*
+ * A block request that the driver had from @issued until now, for the thread @d->pid, which is called @comm. That has handed it over at
+ * @inserted, unless it is 0.
+ */
+void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 inserted, u64 issued,
 		     const char *comm)
 {
-	phase(d, "device", begin, ev->ts - begin);
-	add_slice(e, ev, disk, "request", begin, d);
+	phase(d, "device", issued, ev->ts - issued);
+	if (inserted)
+		phase(d, "sched", inserted, issued - inserted);
+	add_slice(e, ev, disk, "request", issued, d);
 	note(e, ev, d, comm);
 }
 

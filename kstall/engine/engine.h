@@ -443,6 +443,8 @@ void ks_on_contention_begin(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_contention_end(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_folio_wait(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_balance(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_rq_insert(struct ks_engine *e, const struct ks_event *ev);
+void ks_on_rq_merge(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_issue(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_rq_complete(struct ks_engine *e, const struct ks_event *ev);
 void ks_on_xid(struct ks_engine *e, const struct ks_event *ev);
@@ -488,7 +490,7 @@ size_t ks_changes_sum(const struct ks_engine *e, u32 port, u64 begin, u64 end, s
 /* done.c: what was done elsewhere, and the threads that it has woken up */
 void ks_done_context(struct ks_engine *e, const struct ks_event *ev);
 void ks_done_note(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d);
-void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 begin,
+void ks_done_request(struct ks_engine *e, const struct ks_event *ev, struct ks_done *d, const char *disk, u64 inserted, u64 issued,
 		     const char *comm);
 struct ks_done *ks_done_for(struct ks_engine *e, const struct ks_event *ev,
 			    const struct ks_thread *t);
