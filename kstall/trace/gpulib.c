@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,7 @@
 #define LOOK_EVERY (NSEC / 4)
 #define LOOK_SHARE 200		/* looking takes at most 1/200 of a CPU */
 #define NAME 64			/* of an event: MAX_EVENT_NAME_LEN of kernel/trace/trace_probe.h */
+#define WHY 256
 
 /* Where the first arguments of a function are. $stack is where it has its return address, or would have it. */
 #ifdef __aarch64__
@@ -51,7 +54,10 @@ struct ks_gpu {
 	size_t nr_enabled;	/* of the events: the first so many */
 	bool tried;
 	const char *no_returns;	/* why; NULL: returns are probed */
-	bool noted, told_many, told_none, told_closed;
+	bool told_many, told_none, told_closed;
+	char (*unseen)[WHY];	/* "EVENT WHY", for the recording */
+	size_t nr_unseen, room_unseen;
+	size_t nr_noted;	/* of them: the first so many */
 	u64 next_look;
 	struct process *process;	/* of the last look, in order of pid */
 	size_t nr_processes;
@@ -67,6 +73,20 @@ struct reading {
 	size_t failed;
 	int error;
 };
+
+/* One line for the user, and one for whoever reads the recording. */
+static void __attribute__((format(printf, 3, 4))) not_seen(struct ks_gpu *g, const char *event, const char *fmt, ...)
+{
+	char why[PATH_MAX];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	ks_warn("%s", why);
+	g->unseen = ks_grow(g->unseen, &g->room_unseen, g->nr_unseen + 1, sizeof(*g->unseen));
+	ks_fmt(g->unseen[g->nr_unseen++], WHY, "%s %s", event, why);
+}
 
 static void add_event(struct reading *r, char type, const char *kind, const char *function, u64 offset, const char *args)
 {
@@ -107,7 +127,7 @@ static bool on_symbol(void *priv, const char *symbol, u64 offset)
 	if (!f || (f->layer == KS_GPU_LAUNCH && !r->s->gpu->launches))
 		return false;
 	if (r->nr == MAX_FUNCTIONS) {
-		ks_warn("%s: it has too many functions that are known: calls of the rest are not seen", r->name);
+		not_seen(r->s->gpu, "gpu_begin", "%s: it has too many functions that are known: calls of the rest are not seen", r->name);
 		return true;
 	}
 	/* Two names of one function, or one name in two tables. */
@@ -128,7 +148,7 @@ static void try_returns(struct ks_session *s)
 	if (!g->tried)
 		g->no_returns = ks_trial(s->buffer[KS_ALL], s->group);
 	if (!g->tried && g->no_returns)
-		ks_warn("of calls of the GPU's library only the beginnings are seen: %s", g->no_returns);
+		not_seen(g, "gpu_end", "of calls of the GPU's library only the beginnings are seen: %s", g->no_returns);
 	g->tried = true;
 }
 
@@ -142,10 +162,10 @@ static bool is_known(struct ks_gpu *g, const struct stat *st)
 }
 
 /* Once, as the next look would find it again. */
-static void not_seen(const char *name, const char *why, bool *said)
+static void calls_not_seen(struct ks_gpu *g, const char *name, const char *why, bool *said)
 {
 	if (!*said)
-		ks_warn("%s: %s: its calls are not seen", name, why);
+		not_seen(g, "gpu_begin", "%s: %s: its calls are not seen", name, why);
 	*said = true;
 }
 
@@ -158,21 +178,21 @@ static void attach(struct ks_session *s, int fd, const char *name)
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || is_known(g, &st))
 		return;
 	if (g->nr_libraries == MAX_LIBRARIES) {
-		not_seen(name, "there are too many libraries", &g->told_many);
+		calls_not_seen(g, name, "there are too many libraries", &g->told_many);
 		return;
 	}
 	if (!ks_tracefs_has("uprobe_events")) {
-		not_seen(name, "this kernel has no uprobe events", &g->told_none);
+		calls_not_seen(g, name, "this kernel has no uprobe events", &g->told_none);
 		return;
 	}
 	try_returns(s);
 	g->library[g->nr_libraries] = (struct library){ st.st_dev, st.st_ino };
 	if (!ks_elf_functions(fd, on_symbol, &r))
-		ks_warn("%s: %s: its calls are not seen", name, strerror(errno));
+		not_seen(g, "gpu_begin", "%s: %s: its calls are not seen", name, strerror(errno));
 	else if (!r.nr)
-		ks_warn("%s: it has no function that is known: its calls are not seen", name);
+		not_seen(g, "gpu_begin", "%s: it has no function that is known: its calls are not seen", name);
 	if (r.failed)
-		ks_warn("%s: %zu probes are not to be had: %s", name, r.failed, strerror(r.error));
+		not_seen(g, "gpu_begin", "%s: %zu probes are not to be had: %s", name, r.failed, strerror(r.error));
 	g->nr_libraries++;
 	free(r.offset);
 }
@@ -201,7 +221,7 @@ static void look_at_line(struct ks_session *s, pid_t pid, char *line)
 		attach(s, fd, path);
 		close(fd);
 	} else if (errno != ENOENT && errno != ESRCH) {
-		not_seen(file, strerror(errno), &s->gpu->told_closed);
+		calls_not_seen(s->gpu, file, strerror(errno), &s->gpu->told_closed);
 	}
 }
 
@@ -235,13 +255,11 @@ void ks_gpu_find(struct ks_session *s, const struct ks_target *target)
 
 void ks_gpu_note(struct ks_session *s)
 {
-	char text[256];
+	struct ks_gpu *g = s->gpu;
+	char text[WHY + 32];
 
-	if (!s->gpu || !s->gpu->no_returns || s->gpu->noted)
-		return;
-	ks_note(s, ks_fmt(text, sizeof(text), "kstall unseen gpu_wait gpu_end of calls of the GPU's library only the beginnings: %s\n",
-			  s->gpu->no_returns));
-	s->gpu->noted = true;
+	for (; g && g->nr_noted < g->nr_unseen; g->nr_noted++)
+		ks_note(s, ks_fmt(text, sizeof(text), "kstall unseen gpu_wait %s\n", g->unseen[g->nr_noted]));
 }
 
 void ks_gpu_enable(struct ks_session *s)
@@ -257,7 +275,7 @@ void ks_gpu_enable(struct ks_session *s)
 		}
 	}
 	if (failed)
-		ks_warn("%zu probes on the GPU's library cannot be enabled: %s", failed, strerror(error));
+		not_seen(g, "gpu_begin", "%zu probes on the GPU's library cannot be enabled: %s", failed, strerror(error));
 }
 
 static int by_pid(const void *a, const void *b)
@@ -305,6 +323,7 @@ bool ks_gpu_look(struct ks_session *s)
 	struct looking l = { .s = s };
 	struct ks_gpu *g = s->gpu;
 	u64 begin = ks_mono_ns();
+	bool grown;
 
 	if (!g || begin < g->next_look)
 		return false;
@@ -315,17 +334,18 @@ bool ks_gpu_look(struct ks_session *s)
 	if (l.nr)
 		qsort(g->process, g->nr_processes, sizeof(*g->process), by_pid);
 	g->next_look = ks_mono_ns() + max_u64(LOOK_EVERY, (ks_mono_ns() - begin) * LOOK_SHARE);
-	if (g->nr_enabled == g->nr)
-		return false;
-	ks_gpu_enable(s);
+	grown = g->nr_enabled < g->nr;
+	if (grown)
+		ks_gpu_enable(s);
 	ks_gpu_note(s);
-	return true;
+	return grown;
 }
 
 void ks_gpu_end(struct ks_session *s)
 {
 	if (s->gpu) {
 		free(s->gpu->event);
+		free(s->gpu->unseen);
 		free(s->gpu->process);
 	}
 	free(s->gpu);

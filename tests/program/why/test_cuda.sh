@@ -41,7 +41,7 @@ runs() {
 }
 right() { python3 "$why/cuda.py" "$@" | sed 's/^right //' | xargs; }
 
-plan "$(at_length 32 29)"
+plan "$(at_length 33 30)"
 
 # --- two containers, each with a library of its own, and a third one's that is mapped later ---
 
@@ -171,6 +171,8 @@ wait_until 60 grep -q mapped map.out
 "$KSTALL" record -o odd.dat -p $map --time 1s 2>odd.err
 t_eq "a library without a known function: one line" "$? $(<odd.err)" \
 	"0 kstall: $work/odd/libcuda.so.1: it has no function that is known: its calls are not seen"
+"$KSTALL" why -i odd.dat --step all --json >odd.json
+t_eq "... and by the recording" "$(grep -c "\"layer\": \"gpu_wait\", .*: \"$work/odd/libcuda.so.1: it has no function" odd.json)" 1
 KS_FAIL="uprobe_events 22" LD_PRELOAD=$why/fail.so "$KSTALL" record -o refused.dat -p $a --time 1s 2>refused.err
 t_eq "probes that are refused: lines that say so" "$? $(complaint refused.err)" \
 	"0 kstall: of calls of the GPU's library only the beginnings are seen: Invalid argument"
