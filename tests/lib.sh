@@ -205,6 +205,17 @@ status_field() {
 		}' "/sys/kernel/debug/$1/status"
 }
 
+# --- settings ---
+
+# setting FILE VALUE: until the test ends
+setting() {
+	local old
+	[ -e "$1" ] || return 0
+	old=$(<"$1")
+	at_exit eval "echo $old >$1"
+	echo "$2" >"$1"
+}
+
 # --- disks ---
 
 # null_blk NAME [key=value…]: a disk /dev/NAME without a medium, as fast or slow as the settings say, by the guest's clock

@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 """
 judge.py stalls LOG WHY TABLE       compares what the program said of each stall (WHY, its JSON) with the loop's own log
-judge.py ab KSTALL DIR              the plain loop by turns with and without `kstall record`: how much slower is a step?
+judge.py nccl LOG WHY               the same of the collectives to which the other rank came late (WHY: by --step nccl)
+judge.py ab KSTALL DIR ROUNDS       the plain loop by turns with and without `kstall record`: how much slower is a step?
 
 Prints what was found; exit status 1 if something is not as expected.
 """
 
 import fnmatch
+import glob
 import json
 import os
 import statistics
@@ -17,9 +19,10 @@ import time
 
 MS = 1e6
 NAMELESS = ("user", "kernel", "unexplained")    # layers that say where, not what for
-LENGTH_OFF = 1 * MS         # of a step, between the two clocks
 SIZE_OVER = 0.02, 10 * MS    # of a stall: this share, and what the step may have had of it anyway
-ROUNDS, ROUND_S, SETTLE_S = 10, 2.5, 0.5
+NAMED = 0.95                # of a stalled step's time has a name that says what for
+PEER = 0.9                  # of a collective's wait for a rank; the proxy thread may lose its CPU meanwhile
+ROUND_S, SETTLE_S = 2.5, 0.5
 SLOWER = 0.004              # at most so much, or what two plain rounds differ by
 
 wrong = []
@@ -54,7 +57,7 @@ def told(part):
 
 
 class Stalled:
-    """One stalled step, by both accounts."""
+    """One stalled step, by both accounts. What the loop ran on purpose has the right name, "user"."""
 
     def __init__(self, log, step, patterns):
         parts = step["parts"]
@@ -63,7 +66,8 @@ class Stalled:
         self.largest = parts[0]
         self.is_first = bool(patterns) and fits(parts[0]["name"], patterns)
         self.found = sum(p["ns"] for p in parts if fits(p["name"], patterns)) if patterns else parts[0]["ns"]
-        self.named = 1 - sum(p["ns"] for p in parts if p["layer"] in NAMELESS) / step["duration_ns"]
+        nameless = sum(p["ns"] for p in parts if p["layer"] in NAMELESS)
+        self.named = 1 - max(0, nameless - log["own"]) / (step["duration_ns"] - log["own"])
 
     def size_fits(self, least):
         return least * self.injected <= self.found <= (1 + SIZE_OVER[0]) * self.injected + SIZE_OVER[1]
@@ -81,18 +85,22 @@ def judge_cause(name, patterns, least, about, steps):
     for s in steps:
         if patterns and not s.size_fits(least):
             complain(f"{name} ({about}): {s.found / MS:.2f} ms were found of {s.injected / MS:.2f} ms")
+        if patterns and s.named < NAMED:
+            complain(f"{name} ({about}): {100 * s.named:.1f} % of the step has a name")
     return bool(patterns)
 
 
-def judge_lengths(log, steps):
-    off = [abs(steps[str(s["step"])]["duration_ns"] - (s["step_end"] - s["step_begin"])) for s in log if str(s["step"]) in steps]
-    missing = len(log) - len(off)
+def judge_clocks(log, steps):
+    """A step begins and ends while its markers are written."""
+    both = [(own, steps[str(own["step"])]) for own in log if str(own["step"]) in steps]
     inexact = sum(not s["exact"] for s in steps.values())
-    worst = max(off, default=0)
-    print(f"{len(off)} of {len(log)} steps, {inexact} of them inexact; their lengths differ from the loop's own clock by at most "
-          f"{worst / MS:.2f} ms")
-    if missing or inexact or worst > LENGTH_OFF:
-        complain("steps are missing, inexact or of another length")
+    outside = sum(not (own["step_begin"] <= s["begin_ns"] <= own["step_begun"] and own["step_ending"] <= s["end_ns"] <= own["step_end"])
+                  for own, s in both)
+    off = max((own["step_end"] - own["step_begin"] - s["duration_ns"] for own, s in both), default=0)
+    print(f"{len(both)} of {len(log)} steps, {inexact} of them inexact, {outside} at another time than the loop's own clock says; it has "
+          f"them at most {off / MS:.2f} ms longer, with both markers")
+    if len(both) < len(log) or inexact or outside:
+        complain("steps are missing, inexact or at another time")
 
 
 def stalls(log_path, why_path, table):
@@ -118,11 +126,33 @@ def stalls(log_path, why_path, table):
             had += 1
             named += judge_cause(name, [] if needs in unseen else patterns, least, about, of_it)
     print(f"\n{named} of {had} causes have a name; of the others kstall says where, but not what for")
-    judge_lengths(own, steps)
+    judge_clocks(own, steps)
     print(f"{why['cost']['events']} events, {why['cost']['lost']} lost; "
           f"{why['markers']['unmatched']} markers without their other one")
     if why["cost"]["lost"] or why["markers"]["unmatched"]:
         complain("events were lost, or markers do not fit")
+
+
+# --- collectives ---
+
+def collectives(log_path, why_path):
+    """The loop's own collective in a step of the cause nccl has to name the other rank, and what it was late."""
+    log = lines(log_path)
+    pid = next(x["pid"] for x in log if x["what"] == "loop")
+    with open(why_path, encoding="utf-8") as f:
+        steps = [s for s in json.load(f)["steps"] if s["pid"] == pid]
+    late = [x for x in log if x.get("cause") == "nccl"]
+    right, shown = 0, "no collective"
+    for x in late:
+        inside = [s for s in steps if s["begin_ns"] >= x["begin"] and s["end_ns"] <= x["end"]]
+        largest = inside[0]["parts"][0] if len(inside) == 1 else {"name": "", "ns": 0}
+        fit = largest["name"] == "nccl: peer" and largest["culprit"] == "rank 1"
+        right += fit and PEER * x["ns"] <= largest["ns"] <= x["ns"]
+        if inside:
+            shown = f"{largest['ns'] / MS:.2f} ms of {x['ns'] / MS:.2f} ms  {told(largest)}"
+    print(f"by --step nccl: {right} of {len(late)} collectives had to wait for the other rank: {shown}")
+    if right < len(late):
+        complain(f"{len(late) - right} collectives do not name the rank that came late")
 
 
 # --- overhead ---
@@ -143,9 +173,21 @@ class Loop:
         return [(x["step_begin"], x["step_end"]) for x in lines(self.log) if x["what"] == "step"]
 
 
+def is_recording():
+    for path in glob.glob("/sys/kernel/tracing/instances/kstall-*-job/tracing_on"):
+        with open(path, encoding="utf-8") as f:
+            if f.read().strip() == "1":
+                return True
+    return False
+
+
 def window(seconds, command=None):
     """One round: its begin and end, without what starting and ending cost."""
     recorder = subprocess.Popen(command) if command else None
+    while recorder and not is_recording():
+        if recorder.poll() is not None:
+            sys.exit("kstall record has ended")
+        time.sleep(0.02)
     time.sleep(SETTLE_S)
     begin = time.monotonic_ns()
     time.sleep(seconds - 2 * SETTLE_S)
@@ -156,10 +198,10 @@ def window(seconds, command=None):
     return begin, end
 
 
-def overhead(kstall, where):
+def overhead(kstall, where, nr_rounds):
     loop = Loop(where)
     record = [kstall, "record", "-o", f"{where}/plain.dat", "-p", str(loop.process.pid), "--time", f"{int(ROUND_S * 1000)}ms"]
-    rounds = [(window(ROUND_S), window(ROUND_S, record)) for _ in range(ROUNDS)]
+    rounds = [(window(ROUND_S), window(ROUND_S, record)) for _ in range(nr_rounds)]
     steps = loop.steps()
 
     def median(begin, end):
@@ -170,7 +212,7 @@ def overhead(kstall, where):
 
     plain = [median(*r[0]) for r in rounds]
     recorded = [median(*r[1]) for r in rounds]
-    print(f"median step in us, {ROUNDS} rounds by turns\n  plain     " + " ".join(f"{ns / 1000:.0f}" for ns in plain) +
+    print(f"median step in us, {nr_rounds} rounds by turns\n  plain     " + " ".join(f"{ns / 1000:.0f}" for ns in plain) +
           "\n  recorded  " + " ".join(f"{ns / 1000:.0f}" for ns in recorded))
     slower = statistics.median(b / a - 1 for a, b in zip(plain, recorded))
     noise = (max(plain) - min(plain)) / statistics.median(plain)
@@ -182,8 +224,10 @@ def overhead(kstall, where):
 def main():
     if sys.argv[1] == "stalls":
         stalls(sys.argv[2], sys.argv[3], list(read_table(sys.argv[4])))
+    elif sys.argv[1] == "nccl":
+        collectives(sys.argv[2], sys.argv[3])
     else:
-        overhead(sys.argv[2], sys.argv[3])
+        overhead(sys.argv[2], sys.argv[3], int(sys.argv[4]))
     for text in wrong:
         print(f"not as expected: {text}")
     sys.exit(bool(wrong))

@@ -5,8 +5,9 @@ train.py LOG [--causes NAME,...] [--rounds N] [--dir DIR]   a training loop on t
 train.py LOG --plain                                        the loop alone, until SIGTERM
 
 Each stalled step has one stall, and two plain steps before it. LOG gets a JSON object a line: "start" says what this machine
-has, "skip" which cause cannot be had here and why, "step" when a step began and ended, and of a stalled one when the stall did,
-and how long it was ("ns"), in ns of CLOCK_MONOTONIC. The markers go where KSTALL_MARKER says, or to /dev/null.
+has, "skip" which cause cannot be had here and why, "step" before and after the marker of its begin was written, the same of its end,
+and of a stalled one when the stall began and ended, how long it was ("ns"), and for how long the loop itself ran on purpose meanwhile
+("own"), in ns of CLOCK_MONOTONIC. The markers go where KSTALL_MARKER says, or to /dev/null.
 
 Nothing outside of this process, its children and DIR stays changed: the cgroup of the quota is removed again.
 """
@@ -75,7 +76,12 @@ def timed(fn, *args):
 
 
 class Cause:
-    """prepare: once; before, after: outside of the step; stall: in it, returns its size if that is not its length."""
+    """
+    prepare: once; before, after: outside of the step; stall: in it, returns its size if that is not its length.
+    own: for how long the stall had the loop itself run, without a call
+    """
+
+    own = 0
 
     def __init__(self, args, cuda):
         self.dir, self.cuda = args.dir, cuda
@@ -204,11 +210,12 @@ def spin(ms):
 
 
 def not_running(fn, *args):
-    """For how long the thread did not run meanwhile."""
+    """For how long the thread did not run meanwhile, and for how long it did."""
     cpu, begin = time.thread_time_ns(), now()
     fn(*args)
     end = now()
-    return end - begin - (time.thread_time_ns() - cpu)
+    cpu = time.thread_time_ns() - cpu
+    return end - begin - cpu, cpu
 
 
 class Quota(Cause):
@@ -259,7 +266,8 @@ class Quota(Cause):
         self.write(f"{self.made}/cpu.max", "max 100000")    # which it may have to wait for, too
 
     def stall(self):
-        return not_running(self.spin)
+        ns, self.own = not_running(self.spin)
+        return ns
 
     def close(self):
         if self.made:
@@ -283,6 +291,7 @@ class Neighbour(Cause):
         self.cpus = os.sched_getaffinity(0)
         if len(self.cpus) < 2:
             raise Skip("one CPU only")
+
     def send(self, what):
         for p in self.processes:
             p.send_signal(what)
@@ -295,7 +304,7 @@ class Neighbour(Cause):
 
     def stall(self):
         self.send(signal.SIGCONT)
-        ns = not_running(spin, 400)
+        ns, self.own = not_running(spin, 400)
         self.send(signal.SIGSTOP)
         return ns
 
@@ -320,7 +329,7 @@ class Fsync(Cause):
         self.after()
         if ns < 5000000:
             raise Skip(f"fsync of {self.size} MiB in {self.dir} takes {ns / 1e6:.2f} ms: that is no disk")
-        self.size = max(64, min(1024, self.size * 300000000 // ns))
+        self.size = max(4, min(1024, self.size * 300000000 // ns))
 
     def before(self):
         data = os.urandom(MIB)
@@ -461,12 +470,15 @@ class Run:
         stall = {}
         begin = now()
         self.marker.write(b"kstall step %d begin cause=%s\n" % (self.steps, (name or "none").encode()))
+        begun = now()
         self.training.step()
         if cause:
             from_, found, to = now(), cause.stall(), now()
-            stall = {"cause": name, "begin": from_, "end": to, "ns": to - from_ if found is None else found}
+            stall = {"cause": name, "begin": from_, "end": to, "ns": to - from_ if found is None else found,
+                     "own": cause.own}
+        ending = now()
         self.marker.write(b"kstall step %d end\n" % self.steps)
-        self.say(what="step", step=self.steps, step_begin=begin, step_end=now(), **stall)
+        self.say(what="step", step=self.steps, step_begin=begin, step_begun=begun, step_ending=ending, step_end=now(), **stall)
 
 
 def stalls(args, run):

@@ -8,24 +8,15 @@
 KSTALL=$PWD/../../../kstall/kstall
 CGROUP=/sys/fs/cgroup/kstall-$$
 
-# quiet FILE VALUE: until the test ends
-quiet() {
-	local old
-	[ -e "$1" ] || return 0
-	old=$(<"$1")
-	at_exit eval "echo $old >$1"
-	echo "$2" >"$1"
-}
-
 # causes: everything that trainer needs for its stalls is made; sets $causes to those that can be had here, $trainer to its options.
 # What is not there is named.
 causes() {
 	local why=()
 	causes=pipe,hog trainer=()
 	[ -d /sys/devices/system/node/node1 ] && load mock_mm && causes+=,notifier || why+=("notifier: one NUMA node")
-	quiet /proc/sys/kernel/numa_balancing 0
-	quiet /proc/sys/vm/compaction_proactiveness 0
-	quiet /proc/sys/kernel/task_delayacct 1
+	setting /proc/sys/kernel/numa_balancing 0
+	setting /proc/sys/vm/compaction_proactiveness 0
+	setting /proc/sys/kernel/task_delayacct 1
 	# ../../modules/mm_migrate/test_alloc.sh has it: taking all large pieces of memory takes an emulated machine longer than a step
 	why+=("compaction: trainer cannot provoke it at will")
 	load mock_gpu

@@ -77,7 +77,7 @@ answer churn --step all
 if [ -d /sys/devices/system/node/node1 ]; then
 	load mock_mm
 	load io_uring_trace
-	quiet /proc/sys/kernel/numa_balancing 0
+	setting /proc/sys/kernel/numa_balancing 0
 	while :; do taskset -c 0 dd if=/dev/ks_late of=/dev/null bs=4k count=5 iflag=direct status=none; done &
 	requests=$!
 	recorded requests --step marker -- taskset -c 0 ./trainer -o "$work/requests" 30 notifier
