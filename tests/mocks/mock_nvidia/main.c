@@ -3,7 +3,8 @@
  * mock_nvidia - NVIDIA's driver for tests: two files, the numbers of their calls, its locks
  *
  * /dev/nvidiactl and /dev/nvidia-uvm. A call works for as long as its argument says. The resource
- * manager's API lock is an rwsem, a GPU's is a semaphore, as in the driver.
+ * manager's API lock is an rwsem, a GPU's is a semaphore, as in the driver. "DEVICE CODE TEXT"
+ * written to /dev/nvidiactl is an Xid.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,6 +21,9 @@
 #include <linux/workqueue.h>
 
 #include "mock_nvidia.h"
+
+#define CREATE_TRACE_POINTS
+#include "mock_nvidia_events.h"
 
 #define MOCK_MAX_NS	(10ULL * NSEC_PER_SEC)
 
@@ -124,6 +128,23 @@ static long mock_uvm_ioctl(struct file *file, unsigned int cmd, unsigned long us
 	return 0;
 }
 
+static ssize_t mock_xid(struct file *file, const char __user *user, size_t len, loff_t *pos)
+{
+	char line[160], dev[32];
+	int text = 0;
+	u32 code;
+
+	if (len >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, user, len))
+		return -EFAULT;
+	line[len] = '\0';
+	if (sscanf(line, "%31s %u %n", dev, &code, &text) < 2 || !text)
+		return -EINVAL;
+	trace_nvidia_dev_xid(dev, code, strim(line + text));
+	return len;
+}
+
 static __poll_t mock_poll(struct file *file, poll_table *table)
 {
 	struct mock_client *c = file->private_data;
@@ -157,6 +178,7 @@ static const struct file_operations mock_ctl_fops = {
 	.owner = THIS_MODULE,
 	.open = mock_open,
 	.release = mock_release,
+	.write = mock_xid,
 	.unlocked_ioctl = mock_ctl_ioctl,
 	.poll = mock_poll,
 };

@@ -11,7 +11,7 @@ export KSTALL=$PWD/../../../kstall/kstall
 [ -x "$KSTALL" ] || skip_all "kstall is not built here"
 [ -e $TRACEFS/uprobe_events ] || skip_all "no uprobe events"
 
-load mock_nvidia
+load nvidia
 # 2 GiB are mapped and not touched; what waits for the disk waits for its own requests, not for those that the kernel writes back.
 setting /proc/sys/vm/overcommit_memory 1
 setting /proc/sys/vm/dirty_writeback_centisecs 0
