@@ -30,7 +30,7 @@ first() { row "$1" | sed -E 's/^([0-9]+ of [0-9]+) .* %  /\1: /; s,/[0-9]+([):])
 
 rounds=$(at_length 3 1)
 all="$rounds of $rounds"
-plan 15
+plan "$(at_length 17 15)"
 device -r "$rounds"
 status=$?
 diag <"$work/out"
@@ -58,3 +58,14 @@ chmod +x "$work/without"
 KSTALL=$work/without device -r 1
 t_eq "without CUDA's probes the script fails" "$?" 1
 t_eq "... and says what has no name" "$(grep -oP '^not as expected: \K\w+(?= .*was first in 0)' "$work/out" | xargs)" "copy jit spin block nccl"
+[ -z "$KSTALL_BRIEF" ] || exit 0
+
+# A kernel that refuses uprobes, as the H200's has none.
+cat >"$work/refused" <<-END
+	#!/bin/sh
+	KS_FAIL="uprobe_events 22" LD_PRELOAD=$PWD/../why/fail.so exec "$KSTALL" "\$@"
+END
+chmod +x "$work/refused"
+KSTALL=$work/refused device -r 1
+t_eq "without uprobes it is as expected" "$? $(grep '^not as expected' "$work/out")" "0 "
+t_eq "... and names less" "$(sed -nE 's/^(\w+) +not named .*/\1/p' "$work/out" | xargs)" "copy jit spin block nccl"
