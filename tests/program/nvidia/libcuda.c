@@ -42,7 +42,7 @@ static uint64_t now(void)
 	return t.tv_sec * NSEC + t.tv_nsec;
 }
 
-static void spin(uint64_t ns)
+void gpu_spin(uint64_t ns)
 {
 	uint64_t end = now() + ns;
 
@@ -147,7 +147,7 @@ int cuMemcpyHtoD_v2(void *to, const void *from, size_t bytes)
 {
 	(void)to;
 	(void)from;
-	spin(bytes * 1000 / COPY_PER_US);
+	gpu_spin(bytes * 1000 / COPY_PER_US);
 	return 0;
 }
 
@@ -187,7 +187,7 @@ int cuModuleLoadDataEx(void **module, const char *text, unsigned int nr, void *o
 	(void)options;
 	(void)values;
 	*module = NULL;
-	spin(strlen(text) * 1000000 / PTX_PER_MS);
+	gpu_spin(strlen(text) * 1000000 / PTX_PER_MS);
 	return 0;
 }
 

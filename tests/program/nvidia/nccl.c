@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "gpu.h"
@@ -27,18 +26,6 @@ static struct {
 	int asked;
 } proxy = { .lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER };
 
-static void wait_ns(uint64_t ns)
-{
-	struct timespec t;
-	uint64_t end = 0, now;
-
-	do {
-		clock_gettime(CLOCK_MONOTONIC, &t);
-		now = t.tv_sec * 1000000000ULL + t.tv_nsec;
-		end = end ? end : now + ns;
-	} while (now < end);
-}
-
 static void await_peer(void)
 {
 	char byte;
@@ -46,7 +33,7 @@ static void await_peer(void)
 	while (recv(peer, &byte, 1, MSG_DONTWAIT) < 0) {
 		if (errno != EAGAIN)
 			die("the other rank has gone");
-		wait_ns(LOOK_NS);
+		gpu_spin(LOOK_NS);
 	}
 }
 
