@@ -207,11 +207,11 @@ status_field() {
 
 # --- settings ---
 
-# setting FILE VALUE: until the test ends
+# setting FILE VALUE: until the test ends. What was there may be a list, with [brackets] around the one that is chosen.
 setting() {
 	local old
 	[ -e "$1" ] || return 0
-	old=$(<"$1")
+	old=$(<"$1") old=${old#*[} old=${old%]*}
 	at_exit eval "echo $old >$1"
 	echo "$2" >"$1"
 }

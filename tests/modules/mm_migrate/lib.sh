@@ -8,9 +8,7 @@ SYSTEM=mm_migrate
 . ../../events.sh
 
 [ -d /sys/devices/system/node/node1 ] || skip_all "one NUMA node"
-numa_balancing=$(</proc/sys/kernel/numa_balancing)
-at_exit eval "echo $numa_balancing >/proc/sys/kernel/numa_balancing"
-echo 0 >/proc/sys/kernel/numa_balancing
+setting /proc/sys/kernel/numa_balancing 0
 
 # mm WORD…: ./mm, its output in $work/out
 mm() { run out ./mm "$@"; }

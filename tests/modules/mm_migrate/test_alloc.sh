@@ -10,20 +10,13 @@ thp=/sys/kernel/mm/transparent_hugepage
 load mock_mm
 trace $fallback $stall
 
-# set FILE VALUE: until the test ends
-set_until_end() {
-	local old
-	old=$(<"$1") old=${old#*[} old=${old%]*}
-	at_exit eval "echo $old >$1"
-	echo "$2" >"$1"
-}
 # glibc 2.43 asks for huge pages for each heap on arm64: the kernel would count the fallbacks of what reads its counters, too.
 export GLIBC_TUNABLES=glibc.malloc.hugetlb=0
-set_until_end $thp/enabled madvise
-set_until_end $thp/defrag never
-set_until_end $thp/khugepaged/scan_sleep_millisecs 600000
-set_until_end /proc/sys/vm/compaction_proactiveness 0
-set_until_end /proc/sys/vm/compact_unevictable_allowed 0
+setting $thp/enabled madvise
+setting $thp/defrag never
+setting $thp/khugepaged/scan_sleep_millisecs 600000
+setting /proc/sys/vm/compaction_proactiveness 0
+setting /proc/sys/vm/compact_unevictable_allowed 0
 
 # grown KEY COMMAND…: by how much the command has the kernel's counter grow
 before() { for key; do vmstat "$key"; done >"$work/before"; }
