@@ -20,6 +20,7 @@ archive_of() { apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages
 suite_packages() {
 	local of=$1 arch=amd64 from=''
 	if is_arm "$1"; then arch=arm64; else of+='|build'; fi
+	! is_rt "$1" || arch=rt-$arch
 	[ "${2-}" = small ] || of+='|full'
 	! is_next "$1" || from='/^linux-(image|headers)-/s,$,/trixie-backports,'
 	sed -nE "s/#.*//; s/^($of): *//; s/ +\$//; s/@/$arch/; /^[a-z0-9.+-]+\$/!b; $from; p" "$vm/packages" | sort
@@ -67,7 +68,7 @@ run_programs_of() {
 
 # debian SUITE DIR VARIANT PACKAGES [MORE]: makes DIR/root, or makes it anew if it is not what is asked for, nor has the packages
 # MORE; DIR/root.stamp says what it is. VARIANT as mmdebstrap has it; PACKAGES, one a line. Nobody replaces it while DIR/use.lock is
-# held. SUITE-arm64 is one for arm64, next is trixie with its backports.
+# held. SUITE-arm64 is one for arm64, SUITE-rt has another kernel, next is trixie with its backports.
 # INITRD=No: Debian's own initrd is never booted.
 debian() {
 	local suite=${1%-arm64} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive more=()
@@ -76,6 +77,7 @@ debian() {
 	[ "$is" != "$stamp" ] && [ "$is" != "$(stamp_of "$3" "${5-}")" ] || return 0
 	need mmdebstrap util-linux
 	! is_arm "$1" || options+=(--architectures=arm64)
+	! is_rt "$1" || suite=${1%-rt}
 	say "# making $dir/root (a few minutes)"
 	rm -rf --one-file-system "$dir/root.new"
 	archive=$(mirror) || exit

@@ -5,7 +5,7 @@ KSTALL_CACHE=${KSTALL_CACHE:-/var/cache/kstall}
 vm=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$vm/../.." && pwd)
 all_kernels="6.1 6.12 7.2"
-arm_kernels="6.12-arm64 7.2-arm64" # only where they are asked for, as next is
+arm_kernels="6.12-arm64 7.2-arm64" # only where they are asked for, as next is and 6.12-rt
 guests=2 # at a time on this machine
 
 say() { echo "$*" >&2; }
@@ -23,8 +23,11 @@ is_arm() { [[ $1 == *-arm64 ]]; }
 # is_next KERNEL: the newest that Debian's stable release can install: of its backports; all else is that release's
 is_next() { [ "$1" = next ]; }
 
+# is_rt KERNEL: Debian's with PREEMPT_RT, or its suite
+is_rt() { [[ $1 == *-rt ]]; }
+
 # is_extra KERNEL: what needs no guest is not done for it, as it is for another
-is_extra() { is_ours "$1" || is_arm "$1" || is_next "$1"; }
+is_extra() { is_ours "$1" || is_arm "$1" || is_next "$1" || is_rt "$1"; }
 
 # qemu_of KERNEL: the one of ./emulator that boots it
 qemu_of() { if is_arm "$1"; then echo aarch64; else echo x86_64; fi; }
@@ -37,7 +40,8 @@ suite_of() {
 	debug | kcsan | next) echo "$1" ;;
 	6.12-arm64 | trixie-arm64) echo trixie-arm64 ;;
 	7.2-arm64 | forky-arm64) echo forky-arm64 ;;
-	*) die "unknown kernel '$1' (there are: $all_kernels $arm_kernels next)" ;;
+	6.12-rt | trixie-rt) echo trixie-rt ;;
+	*) die "unknown kernel '$1' (there are: $all_kernels $arm_kernels 6.12-rt next)" ;;
 	esac
 }
 
@@ -49,6 +53,7 @@ kernel_of() {
 	debug | kcsan | next) echo "$1" ;;
 	trixie-arm64) echo 6.12-arm64 ;;
 	forky-arm64) echo 7.2-arm64 ;;
+	trixie-rt) echo 6.12-rt ;;
 	*) die "unknown suite '$1'" ;;
 	esac
 }
