@@ -13,7 +13,7 @@
 #
 # KSTALL_BRIEF=1: another kernel does it all at full length (at_length in lib.sh).
 # KSTALL_HOST=1: it is no guest: the kernel's log, its memory and its modules are not looked at (vm/host).
-# KSTALL_DIRECT=1: modules are loaded with direct=1 (load in lib.sh).
+# KSTALL_DIRECT=0: modules are loaded with direct=0, by insmod (load in lib.sh) and by modprobe.
 set -u
 cd "$(dirname "$0")" || exit
 unset SUDO_UID SUDO_GID SUDO_USER	# what kstall starts stays root
@@ -287,6 +287,9 @@ for test; do
 done
 
 mapfile -t ours < <(find .. -name '*.ko' -printf '%f\n' | sed 's/\.ko$//; s/-/_/g')
+[ -z "$KSTALL_DIRECT" ] || [ -n "$KSTALL_HOST" ] || for module in ../*_trace; do
+	echo "options ${module#../} direct=$KSTALL_DIRECT"
+done >/etc/modprobe.d/kstall-direct.conf
 number=0 passed=0 failed=0 skipped=0 reported=''
 printf 'KTAP version 1\n1..%d\n' $#
 # for what is lost already nobody here has to answer

@@ -11,8 +11,8 @@ seconds=${KSTALL_CHURN_SECONDS:-90}
 seed=${KSTALL_CHURN_SEED:-$RANDOM}
 SCRATCH=/dev/disk/by-id/virtio-scratch
 # No hist triggers: the kernel leaves them attached when their module goes, and warns (event_remove() in trace_events.c).
-actors="ftrace perf bpf reload target cpu tracer fio gpu rdma"
-plan 21
+actors="ftrace perf bpf fentry reload target cpu tracer fio gpu rdma"
+plan 22
 
 work=$(mktemp -d)
 at_exit rm -rf "$work"
@@ -63,6 +63,12 @@ step_perf() {
 step_bpf() {
 	pick "${events[@]}"
 	starts $((RANDOM % 10 + 10)) bpftrace -e "tracepoint:${REPLY/\//:} { @[nsecs, comm] = count(); } END { clear(@); }"
+}
+
+# Where a direct hook of ours is, it is refused; where it is first, ours becomes another kind.
+step_fentry() {
+	pick "${functions[@]}"
+	starts $((RANDOM % 5 + 5)) bpftrace -e "kfunc:$REPLY { @in = count(); } kretfunc:$REPLY { @out = count(); }"
 }
 
 step_reload() {
@@ -131,6 +137,8 @@ modprobe mock_gpu timeout_ms=2000
 rxe_up || bail "no rxe0"
 modprobe mock_ib
 for event in "${events[@]}"; do echo 1 >"$churn/events/$event/enable"; done
+mapfile -t functions < <(sed -nE '/ state=armed/s/^hook .* kind=(direct|entry|pair) target=([^ ]*).*/\2/p' /sys/kernel/debug/*_trace/status |
+	sed '/:/!s/^/vmlinux:/' | sort -u)
 step_fio >/dev/null
 step_gpu >/dev/null
 step_rdma
