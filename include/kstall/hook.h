@@ -10,8 +10,8 @@
  * 6.12 both cost the same and on 7.2, where fprobe sits on function-graph, a kretprobe pair is
  * cheaper.
  * Both kinds are placed on the function's ftrace site. Kprobes do not nest: one that is hit by an
- * interrupt of another one's handler is missed, and counted. With parameter direct=1 a function's
- * entry, and a pair on a function that does not sleep, is a direct trampoline (direct.h).
+ * interrupt of another one's handler is missed, and counted. On x86-64 a function's entry, and a
+ * pair on a function that does not sleep, is a direct trampoline (direct.h), but for direct=0.
  */
 #ifndef _KSTALL_HOOK_H
 #define _KSTALL_HOOK_H

@@ -4,12 +4,11 @@
 
 #include "impl.h"
 
-/* Off: not run long enough yet on PREEMPT_RT and under KASAN to be the default. */
-static unsigned int direct;
+static unsigned int direct = 1;
 
 /* Waits, so that afterwards BPF finds the functions free, or ours. */
 __KSTALL_PARAM_UINT(direct, 0, 1, 0600, kstall_kick_and_wait(),
-		    "hook functions by direct trampolines where they can be, which BPF's fentry and fexit cannot share (0 to 1, default 0)");
+		    "hook functions by direct trampolines where they can be, which BPF's fentry and fexit cannot share (0 to 1, default 1)");
 
 #ifdef KSTALL_HAS_DIRECT
 

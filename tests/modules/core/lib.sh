@@ -40,8 +40,8 @@ event_state() { field event "$1" state; }
 # An event is armed or idle as soon as somebody wants it to be; a hook when it is.
 hook_is() { [ "$(field hook "$1" state)" = "$2" ]; }
 
-# no_probes: no kprobe is placed on the target. Enabling waits for the hooks, disabling does not.
-no_probes() { ! grep -q 'target_' $dbg/kprobes/list; }
+# no_probes: nothing is placed on the target. Enabling waits for the hooks, disabling does not.
+no_probes() { ! grep -q 'target_' $dbg/kprobes/list $TRACEFS/enabled_functions; }
 nothing_armed() { ! grep -qE '^(event|hook).*state=armed|^table.*state=allocated' $dbg/kstall_test/status && no_probes; }
 
 # log_count PATTERN: lines in the kernel's log since log_mark

@@ -26,7 +26,7 @@ differ() {
 }
 
 # Functions the module hooks, by its own account.
-hooked() { awk '$1 == "hook" && /kind=(entry|pair)/ && /state=armed/ { sub("target=", "", $4); print $4 }' /sys/kernel/debug/io_uring_trace/status; }
+hooked() { awk '$1 == "hook" && /kind=(entry|pair|direct)/ && /state=armed/ { sub("target=", "", $4); print $4 }' /sys/kernel/debug/io_uring_trace/status; }
 
 start=$(address _stext) end=$(address _etext)
 mk_instance "kstall-$$"
