@@ -110,8 +110,9 @@ static struct kstall_hook hooks[] = {
 				       sizeof(struct mm_device_call), mm_hmm_enter, mm_hmm_return,
 				       .few = true),
 #ifdef CONFIG_DEVICE_PRIVATE
+	/* Each swap fault comes here: a direct hook takes a record only for a device's. */
 	[H_FAULT] = KSTALL_PAIR("fault", NULL, "do_swap_page", sizeof(struct mm_device_call),
-				mm_fault_enter, mm_fault_return, .few = true),
+				mm_fault_enter, mm_fault_return, .few = true, .bounded = true),
 #endif
 	[H_PIN] = PIN("pin", "pin_user_pages", mm_pin_enter, .sleeps = true),
 	[H_PIN_FAST] = PIN("pin_fast", "pin_user_pages_fast", mm_pin_fast_enter),

@@ -3,7 +3,7 @@
 # arm64: names on its stacks
 # tier1: 6.12
 . ./lib.sh
-plan 18
+plan 19
 
 device=mm_migrate_device wait=mm_migrate_mmu_notifier_wait
 load mock_mm
@@ -37,9 +37,11 @@ if ./mm map 1 to_device 0 >/dev/null 2>&1; then
 	t_eq "which driver" "$(ev_get $device caller "$fault" | sort -u) $(ev_get $device caller_module "$fault" | sort -u)" "mock_to_ram mock_mm"
 	t_eq "each as long as it takes to copy, and has its three phases" "$(ev_n $device "$fault && f[\"duration_ns\"] >= 2000000") $(ev_n $device 'f["from_device"] == 1 && f["phase"] != "fault" && f["caller"] == "mock_to_ram"')" "24 72"
 	t_eq "their identity is the program's" "$(ev_n $device "$fault && f[\"pid\"] == $(said pid) && f[\"comm\"] == \"mm\"")" 24
+	t_ok "a fault that is not the device's takes no record of a pool, where hooks are direct" \
+		grep -qE '^hook fault (kind=direct .* bytes=0|kind=pair .* not_direct=(off|kernel))$' /sys/kernel/debug/mm_migrate_trace/status
 else
 	for what in "24 pages go to the device" "24 faults fetch them, one by one" "of which addresses" "which driver" \
-		"each as long as it takes to copy, and has its three phases" "their identity is the program's"; do
+		"each as long as it takes to copy, and has its three phases" "their identity is the program's" "a fault that is not the device's takes no record of a pool"; do
 		t_skip "$what" "this kernel has no device memory (CONFIG_DEVICE_PRIVATE)"
 	done
 fi
