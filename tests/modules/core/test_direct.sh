@@ -4,7 +4,8 @@
 . ./lib.sh
 
 load kstall_target
-load kstall_test direct=1
+# shellcheck disable=SC2086 # nothing: it is the default
+load kstall_test ${KSTALL_DIRECT:+direct=1}
 mk_instance core
 hurry
 kind() { echo "$(field hook quick_pair kind) $(field hook quick_pair not_direct)"; }
