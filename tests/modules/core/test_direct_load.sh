@@ -9,8 +9,10 @@ modes=none
 [ ! -w $preempt ] || modes=$(sed 's/[()]//g' $preempt)
 read -ra modes <<<"$modes"
 # KSTALL_ARMINGS: so often in all modes together, and a tenth of it removed
-rounds=$((${KSTALL_ARMINGS:-$(at_length 8 3) * ${#modes[@]}} / ${#modes[@]}))
-removals=$((rounds < 100 ? (rounds + 1) / 2 : rounds / 10))
+rounds=$(at_length 8 3) removals=$(at_length 4 2)
+if [ -n "${KSTALL_ARMINGS-}" ]; then
+	rounds=$(((KSTALL_ARMINGS + ${#modes[@]} - 1) / ${#modes[@]})) removals=$(((rounds + 9) / 10))
+fi
 plan $((3 * ${#modes[@]} + 2))
 
 load kstall_target
