@@ -160,6 +160,9 @@ static int map_lazily(unsigned long bytes, unsigned int n)
 	unsigned int i;
 	int ret;
 
+	/* Else set_dma_ops() does nothing. */
+	if (!IS_ENABLED(CONFIG_DMA_OPS) && !IS_ENABLED(CONFIG_ARCH_HAS_DMA_OPS))
+		return -EOPNOTSUPP;
 	ret = sg_alloc_table(&sgt, bytes >> PAGE_SHIFT, GFP_KERNEL);
 	if (ret)
 		return ret;

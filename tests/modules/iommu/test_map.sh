@@ -77,12 +77,16 @@ t_eq "not translated: nothing is merged" "$(ev_get $m nents) $(ev_get $m result)
 shortest() { ev_get "$1" duration_ns | sort -n | head -1; }
 
 # What maps nothing takes the same time for one page and for 16384: the module's own look at the list is not part of it.
-maps lazy 4096 20
-one="$(shortest $m) $(shortest $u)"
-maps lazy 67108864 20
-t_eq "a list of 16384: all of it" "$(both bytes nents result)" "67108864 16384 16384 67108864 16384 16384"
-all="$(shortest $m) $(shortest $u)"
-t_ok "a list of 16384: the time is the function's ($all ns, of one page $one)" \
-	awk -v one="$one" -v all="$all" 'BEGIN { split(one, o); split(all, a); exit a[1] > 2 * o[1] || a[2] > 2 * o[2] }'
+if echo lazy 4096 1 >$mock/do 2>/dev/null; then
+	maps lazy 4096 20
+	one="$(shortest $m) $(shortest $u)"
+	maps lazy 67108864 20
+	t_eq "a list of 16384: all of it" "$(both bytes nents result)" "67108864 16384 16384 67108864 16384 16384"
+	all="$(shortest $m) $(shortest $u)"
+	t_ok "a list of 16384: the time is the function's ($all ns, of one page $one)" \
+		awk -v one="$one" -v all="$all" 'BEGIN { split(one, o); split(all, a); exit a[1] > 2 * o[1] || a[2] > 2 * o[2] }'
+else
+	for what in "all of it" "the time is the function's"; do t_skip "a list of 16384: $what" "this kernel has no DMA_OPS"; done
+fi
 mode DMA
 t_eq "no call is left in the table" "$(status_field iommu_trace table calls in_use)" 0
