@@ -71,13 +71,12 @@ run_programs_of() {
 # held. SUITE-arm64 is one for arm64, SUITE-rt has another kernel, next is trixie with its backports.
 # INITRD=No: Debian's own initrd is never booted.
 debian() {
-	local suite=${1%-arm64} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive more=()
+	local suite=${1%-*} dir=$2 options=("--variant=$3" "${debian_options[@]}") packages=$4 stamp is archive more=()
 	stamp=$(stamp_of "$3" "$packages")
 	is=$(cat "$dir/root.stamp" 2>/dev/null) || true
 	[ "$is" != "$stamp" ] && [ "$is" != "$(stamp_of "$3" "${5-}")" ] || return 0
 	need mmdebstrap util-linux
 	! is_arm "$1" || options+=(--architectures=arm64)
-	! is_rt "$1" || suite=${1%-rt}
 	say "# making $dir/root (a few minutes)"
 	rm -rf --one-file-system "$dir/root.new"
 	archive=$(mirror) || exit

@@ -25,7 +25,6 @@ never=$(mktemp -u)
 mkfifo "$never"
 at_exit rm "$never"
 pause() { read -rt "$1" _ <>"$never" || :; }
-is_idle() { mapfile -t status <$dbg/kstall_test/status; [[ "${status[*]}" =~ "hook quick_pair "[^\ ]*" "[^\ ]*" state=idle" ]]; }
 
 # More callers than CPUs, so that some are preempted anywhere, and interrupts on top of them. In the long form they rest, so that the
 # guest's clock can jump over the waits for a grace period.
@@ -51,7 +50,7 @@ come_and_go() {
 		[ $((i % 4)) != 0 ] || echo $((i / 4 % 2)) >$params/direct || return
 		pause "0.0$((i % 4))"
 		disable kt_pair kt_recurse || return
-		[ $((i % 2)) != 0 ] || wait_until 60 is_idle || return
+		[ $((i % 2)) != 0 ] || wait_until 60 hook_is quick_pair idle || return
 	done
 }
 
