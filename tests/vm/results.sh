@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # built, out, vm: of run
+# shellcheck shell=bash disable=SC2154 # built, keep, out, vm: of run
 # What ./run does with results: counts them, from several guests at once, runs once more what failed, and sums up.
 #
 #   $built/results   "passed", "failed" or "skipped", a line a result
@@ -111,9 +111,16 @@ finish() {
 		print_results "$1" "$2" "$3"
 		[ -n "$first" ] || [ "$alone" != again ] || flaky "$1" "$2" "$3"
 	fi
-	[ -n "$first" ] || return 0
+	[ -n "$first" ] || { keep "$1" "$2" "$3"; return; }
 	last_lines "the test's log" "$3"
 	last_lines "the console" "$4" "$2"
+}
+
+# keep KERNEL TEST LOG: it has passed, at its first try
+keep() {
+	[ -n "$keep" ] && [ "$alone" != again ] || return 0
+	mkdir -p "$keep/$1/${2%/*}"
+	cp "$3" "$keep/$1/$2.log"
 }
 
 # missing KERNEL TEST WHY: it has no results
