@@ -4,10 +4,7 @@
 # MODULE.arguments and MODULE.names keep it.
 #
 # A field or an argument may be added at the end, never renamed, retyped, moved or removed. A number may get a name, never another
-# one. An event without names has a line in MODULE.names, too. To renew the three, in the top directory; the last two boot a guest:
-#	abi=tests/modules/abi M=mm_migrate_trace
-#	$abi/abi.sh arguments $M >$abi/$M.arguments
-#	for what in fields names; do tests/vm/exec 6.12 "modprobe $M && $abi/abi.sh $what $M" >$abi/$M.$what; done
+# one. An event without names has a line in MODULE.names, too. ./renew makes the three anew.
 cd "$(dirname "$0")" || exit
 header=../../../$2/$2_events.h
 
