@@ -277,8 +277,6 @@ static inline struct kstall_id ds_id(const struct drm_gpu_scheduler *sched,
 
 /* job.c */
 bool ds_job_peek(u64 key, struct ds_job *copy);
-void ds_job_name(struct kstall_drm_job *e, const struct ds_job *rec,
-		 const struct drm_gpu_scheduler *sched, u64 ctx, u64 seqno);
 u32 ds_ring_jobs(const struct drm_gpu_scheduler *sched);
 
 void ds_on_queue(void *hook, struct drm_sched_job *job, struct drm_sched_entity *ent);

@@ -115,6 +115,27 @@ struct kstall_drm_job {
 	u32 limit;
 };
 
+/* Which job, and what is known of it; the rest is 0. */
+static inline struct kstall_drm_job ds_job_event(const struct ds_job *rec,
+						 const struct drm_gpu_scheduler *sched,
+						 u64 ctx, u64 seqno)
+{
+	return (struct kstall_drm_job){
+		.id = ds_id(sched, &rec->who, rec->cpu_node),
+		.ring = sched->name,
+		.fence_ctx = ctx,
+		.fence_seqno = seqno,
+		.client_id = rec->client_id,
+		.priority = rec->priority,
+		.gang_leader = rec->gang_leader,
+		.submit_ns = rec->submit_ns,
+		.dispatch_ns = rec->dispatch_ns,
+		.deps = rec->deps,
+		.depth = rec->depth,
+		.credits = rec->credits,
+	};
+}
+
 /**
  * struct kstall_drm_dep - rest of drm_sched_dep_wait
  * @job: the job that was held; up to its priority

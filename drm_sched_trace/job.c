@@ -71,28 +71,17 @@ static u32 ds_job_depth(u64 key)
 	return depth;
 }
 
-/* The part of an event that says which job, and what is known of it. */
-void ds_job_name(struct kstall_drm_job *e, const struct ds_job *rec,
-		 const struct drm_gpu_scheduler *sched, u64 ctx, u64 seqno)
-{
-	e->id = ds_id(sched, &rec->who, rec->cpu_node);
-	e->ring = sched->name;
-	e->fence_ctx = ctx;
-	e->fence_seqno = seqno;
-	e->client_id = rec->client_id;
-	e->priority = rec->priority;
-	e->submit_ns = rec->submit_ns;
-	e->dispatch_ns = rec->dispatch_ns;
-	e->deps = rec->deps;
-	e->depth = rec->depth;
-	e->credits = rec->credits;
-	e->gang_leader = rec->gang_leader;
-}
-
 /* ---- submission ---- */
 
+/* The fences that a job depends on: how many, and the longest chain of unfinished jobs among them. */
+struct ds_deps {
+	u32 nr;
+	u32 depth;
+	bool gang_leader;
+};
+
 /* Counts them, and finds the longest chain of unfinished jobs. A chain's node is its fence. */
-static void ds_job_deps(struct ds_job *rec, struct drm_sched_job *job)
+static void ds_deps_find(struct ds_deps *deps, struct drm_sched_job *job)
 {
 	struct dma_fence *f;
 	unsigned long i;
@@ -101,13 +90,40 @@ static void ds_job_deps(struct ds_job *rec, struct drm_sched_job *job)
 	xa_for_each(&job->dependencies, i, f) {
 		f = dma_fence_chain_contained(f) ?: f;
 		if (ds_fence_job(f, job->s_fence, &ctx)) {
-			rec->depth = max(rec->depth, ds_job_depth(ds_key(ctx, f->seqno)));
-			rec->gang_leader |= ctx != f->context;
+			deps->depth = max(deps->depth, ds_job_depth(ds_key(ctx, f->seqno)));
+			deps->gang_leader |= ctx != f->context;
 		}
-		if (++rec->deps == DS_MAX_DEPS)
+		if (++deps->nr == DS_MAX_DEPS)
 			break;
 	}
-	rec->depth++;
+}
+
+static __always_inline void ds_job_fill(struct ds_job *rec, const struct drm_sched_job *job,
+					u64 now, const struct ds_deps *deps)
+{
+	*rec = (struct ds_job){
+		.submit_ns = now,
+		.client_id = ds_client_id(job->s_fence),
+		.credits = ds_credits(job),
+		.deps = deps->nr,
+		.depth = deps->depth + 1,
+		.cpu_node = numa_node_id(),
+		.priority = ds_priority(job),
+		.gang_leader = deps->gang_leader,
+	};
+	kstall_who_read(&rec->who, current);
+}
+
+static noinline void ds_queue_notes(struct drm_sched_job *job, u64 now,
+				    const struct ds_deps *deps)
+{
+	struct ds_job rec;
+
+	ds_job_fill(&rec, job, now, deps);
+	if (trace_drm_sched_entity_migrate_enabled())
+		ds_migrate_check(job, &rec);
+	if (trace_drm_sched_submit_block_enabled())
+		ds_submit_note(job, &rec);
 }
 
 /* In the submitter, before the job is in the queue: nobody else knows it yet. */
@@ -115,26 +131,19 @@ KSTALL_PROBE(ds_on_queue,
 	     TP_PROTO(struct drm_sched_job *job, struct drm_sched_entity *ent), TP_ARGS(job, ent))
 {
 	const struct dma_fence *finished = &job->s_fence->finished;
-	struct ds_job rec = {
-		.submit_ns = kstall_now(),
-		.client_id = ds_client_id(job->s_fence),
-		.credits = ds_credits(job),
-		.cpu_node = numa_node_id(),
-		.priority = ds_priority(job),
-	};
+	u64 now = kstall_now();
+	struct ds_deps deps = { };
 	struct kstall_slot slot;
 
-	kstall_who_read(&rec.who, current);
-	ds_job_deps(&rec, job);
-	if (kstall_inflight_insert(&ds_jobs, ds_key(finished->context, finished->seqno),
-				   rec.submit_ns, &slot)) {
-		memcpy(slot.rec, &rec, sizeof(rec));
+	if (!xa_empty(&job->dependencies))
+		ds_deps_find(&deps, job);
+	if (kstall_inflight_insert(&ds_jobs, ds_key(finished->context, finished->seqno), now,
+				   &slot)) {
+		ds_job_fill(slot.rec, job, now, &deps);
 		kstall_inflight_unlock(&slot);
 	}
-	if (trace_drm_sched_entity_migrate_enabled())
-		ds_migrate_check(job, &rec);
-	if (trace_drm_sched_submit_block_enabled())
-		ds_submit_note(job, &rec);
+	if (trace_drm_sched_entity_migrate_enabled() || trace_drm_sched_submit_block_enabled())
+		ds_queue_notes(job, now, &deps);
 }
 
 /* ---- priority inversion ---- */
@@ -163,7 +172,7 @@ static void ds_invert_emit(const struct ds_job *rec, const struct drm_gpu_schedu
 	if (!kstall_long_enough(&kstall_event_drm_sched_prio_inversion, wait_ns) ||
 	    !ds_invert_once(ds_key(ctx, seqno)))
 		return;
-	ds_job_name(&e.job, rec, sched, ctx, seqno);
+	e.job = ds_job_event(rec, sched, ctx, seqno);
 	trace_drm_sched_prio_inversion(wait_ns, ds_key(ctx, seqno),
 				       ds_key(rival->ctx, rival->seqno), cause, &e);
 }
@@ -404,49 +413,67 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 	u64 head_ns = max(rec->head_ns, rec->submit_ns);
 	u64 hol_ns = min(head_ns - rec->submit_ns, wait_ns);
 	u64 dep_ns = min(rec->dep_ns, wait_ns - hol_ns);
-	struct kstall_drm_job e = {
-		.hol_ns = hol_ns,
-		.dep_ns = dep_ns,
-		.ring_ns = wait_ns - hol_ns - dep_ns,
-		.job_count = spsc_queue_count(&ent->job_queue),
-		.in_flight = ds_in_flight(job->sched),
-		.limit = ds_limit(job->sched),
-	};
+	struct kstall_drm_job e = ds_job_event(rec, job->sched, job->s_fence->finished.context,
+					       job->s_fence->finished.seqno);
 
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_dispatch, wait_ns))
 		return;
-	ds_job_name(&e, rec, job->sched, job->s_fence->finished.context,
-		    job->s_fence->finished.seqno);
+	e.hol_ns = hol_ns;
+	e.dep_ns = dep_ns;
+	e.ring_ns = wait_ns - hol_ns - dep_ns;
+	e.job_count = spsc_queue_count(&ent->job_queue);
+	e.in_flight = ds_in_flight(job->sched);
+	e.limit = ds_limit(job->sched);
 	trace_drm_sched_job_dispatch(wait_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
 				     rec->priority, &e);
 }
 
 /* In the ring's worker, just before ops->run_job(). job->entity is NULL since 6.7. */
+/* Not inline: the kernel zeroes what is on a function's stack, and most runs need none of this. */
+static noinline bool ds_run_emit(const struct drm_sched_job *job, struct drm_sched_entity *ent,
+				 u64 key, u64 now)
+{
+	struct ds_last before[DS_NR_PRIO];
+	struct ds_job rec;
+
+	if (!ds_job_dispatched(key, now, &rec))
+		return false;
+	if (trace_drm_sched_prio_inversion_enabled()) {
+		ds_ring_note(job->sched, &rec, job->s_fence, before);
+		ds_invert_check(job, &rec, before);
+	} else {
+		ds_ring_count(job->sched, now);
+	}
+	if (trace_drm_sched_job_dispatch_enabled())
+		ds_dispatch_emit(job, &rec, ent);
+	return true;
+}
+
+static bool ds_run_count(const struct drm_sched_job *job, u64 key, u64 now)
+{
+	if (!ds_job_dispatched(key, now, NULL))
+		return false;
+	ds_ring_count(job->sched, now);
+	return true;
+}
+
 KSTALL_PROBE(ds_on_run,
 	     TP_PROTO(struct drm_sched_job *job, struct drm_sched_entity *ent), TP_ARGS(job, ent))
 {
 	const struct drm_sched_fence *sf = job->s_fence;
 	u64 key = ds_key(sf->finished.context, sf->finished.seqno), now = kstall_now();
-	bool invert = trace_drm_sched_prio_inversion_enabled();
-	bool emit = trace_drm_sched_job_dispatch_enabled();
-	struct ds_last before[DS_NR_PRIO];
-	struct ds_wait none;
-	struct ds_job rec;
+	struct kstall_slot slot;
+	bool known;
 
-	kstall_inflight_take(&ds_waits, sf->scheduled.context, &none);
+	if (kstall_inflight_find(&ds_waits, sf->scheduled.context, &slot))
+		kstall_inflight_erase(&ds_waits, sf->scheduled.context, &slot);
 	ds_job_to_head(ds_key(sf->finished.context, sf->finished.seqno + 1), now);
-	if (!ds_job_dispatched(key, now, invert || emit ? &rec : NULL)) {
+	if (trace_drm_sched_prio_inversion_enabled() || trace_drm_sched_job_dispatch_enabled())
+		known = ds_run_emit(job, ent, key, now);
+	else
+		known = ds_run_count(job, key, now);
+	if (!known)
 		kstall_inflight_unmatched(&ds_jobs);
-		return;
-	}
-	if (invert) {
-		ds_ring_note(job->sched, &rec, sf, before);
-		ds_invert_check(job, &rec, before);
-	} else {
-		ds_ring_count(job->sched, now);
-	}
-	if (emit)
-		ds_dispatch_emit(job, &rec, ent);
 }
 
 /* ---- the end ---- */
@@ -477,17 +504,18 @@ static void ds_complete_emit(const struct drm_sched_fence *sf, const struct ds_j
 			     u64 now, u64 before, int result)
 {
 	u64 total_ns = kstall_delta(now, rec->submit_ns);
-	struct kstall_drm_job e = { .wait_ns = total_ns };
+	struct kstall_drm_job e = ds_job_event(rec, sf->sched, sf->finished.context,
+					       sf->finished.seqno);
 
+	if (!kstall_long_enough(&kstall_event_drm_sched_job_complete, total_ns))
+		return;
+	e.wait_ns = total_ns;
 	if (rec->dispatch_ns) {
 		e.wait_ns = min(kstall_delta(rec->dispatch_ns, rec->submit_ns), total_ns);
 		if (before > rec->dispatch_ns)
 			e.hwq_ns = min(before - rec->dispatch_ns, total_ns - e.wait_ns);
 	}
 	e.run_ns = total_ns - e.wait_ns - e.hwq_ns;
-	if (!kstall_long_enough(&kstall_event_drm_sched_job_complete, total_ns))
-		return;
-	ds_job_name(&e, rec, sf->sched, sf->finished.context, sf->finished.seqno);
 	trace_drm_sched_job_complete(total_ns, ds_key(e.fence_ctx, e.fence_seqno), rec->credits,
 				     result, &e);
 }

@@ -56,13 +56,11 @@ void ds_timeout_return(void *data, struct pt_regs *regs)
 	struct ds_timeout_call *call = data;
 	u64 handler_ns = kstall_delta(kstall_now(), call->start_ns);
 	u64 since_ns = call->job.dispatch_ns ?: call->job.submit_ns;
-	struct kstall_drm_job e = {
-		.age_ns = since_ns ? kstall_delta(call->start_ns, since_ns) : 0,
-	};
+	struct kstall_drm_job e = ds_job_event(&call->job, call->sched, call->ctx, call->seqno);
 
 	if (!kstall_long_enough(&kstall_event_drm_sched_job_timeout, handler_ns))
 		return;
-	ds_job_name(&e, &call->job, call->sched, call->ctx, call->seqno);
+	e.age_ns = since_ns ? kstall_delta(call->start_ns, since_ns) : 0;
 	trace_drm_sched_job_timeout(handler_ns, ds_key(call->ctx, call->seqno), call->job.credits,
 				    0, &e);
 }
@@ -125,7 +123,7 @@ KSTALL_CHECK_FN(drm_sched_start, drm_sched_start);
 bool ds_start_enter(void *data, struct pt_regs *regs)
 {
 	const struct drm_gpu_scheduler *sched = kstall_arg(regs, drm_sched_start, sched);
-	struct kstall_drm_job e = { };
+	struct kstall_drm_job e;
 	struct ds_reset reset;
 	u64 reset_ns;
 
@@ -136,7 +134,7 @@ bool ds_start_enter(void *data, struct pt_regs *regs)
 	reset_ns = kstall_delta(kstall_now(), reset.start_ns);
 	if (!kstall_long_enough(&kstall_event_drm_sched_reset, reset_ns))
 		return false;
-	ds_job_name(&e, &reset.job, sched, reset.ctx, reset.seqno);
+	e = ds_job_event(&reset.job, sched, reset.ctx, reset.seqno);
 	trace_drm_sched_reset(reset_ns, ds_key(reset.ctx, reset.seqno), reset.jobs, reset.guilty,
 			      &e);
 	return false;
@@ -164,7 +162,7 @@ void ds_migrate_check(const struct drm_sched_job *job, const struct ds_job *rec)
 	kstall_inflight_unlock(&slot);
 	if (old.sched == new.sched)
 		return;
-	ds_job_name(&e.job, rec, job->sched, sf->finished.context, sf->finished.seqno);
+	e.job = ds_job_event(rec, job->sched, sf->finished.context, sf->finished.seqno);
 	trace_drm_sched_entity_migrate(0, ds_key(sf->finished.context, sf->finished.seqno), 0, 0,
 				       &e);
 }

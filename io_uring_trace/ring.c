@@ -368,7 +368,7 @@ static bool uring_needs_file(u8 opcode)
 KSTALL_PROBE(uring_on_submit, URING_SUBMIT_PROTO, URING_SUBMIT_ARGS)
 {
 	u64 now = kstall_now();
-	struct kstall_slot slot;
+	struct kstall_slot slot __uninitialized;
 	struct uring_req *rec;
 
 	if (!kstall_inflight_insert(&uring_reqs, (unsigned long)req, now, &slot))

@@ -51,8 +51,8 @@ static inline bool it_dma_other(struct device *dev)
 }
 
 /*
- * The functions that make and end single mappings. it_mapped_page(): the page, NULL for what has
- * none.
+ * The functions that make and end single mappings. What a mapping is of is a page, since 6.18 a
+ * physical address, which need not have one.
  */
 KSTALL_FN(void, it_unmap_single, struct device *, dev, dma_addr_t, addr, size_t, size,
 	  enum dma_data_direction, dir, unsigned long, attrs);
@@ -64,11 +64,12 @@ KSTALL_FN(dma_addr_t, it_map_single, struct device *, dev, phys_addr_t, phys, si
 KSTALL_CHECK_FN(it_map_single, dma_map_phys);
 KSTALL_CHECK_FN(it_unmap_single, dma_unmap_phys);
 
-static inline struct page *it_mapped_page(struct pt_regs *regs)
-{
-	phys_addr_t phys = kstall_arg(regs, it_map_single, phys);
+#define it_mapped_memory(_regs)	kstall_arg(_regs, it_map_single, phys)
+#define it_page_memory(_page)	page_to_phys(_page)
 
-	return pfn_valid(PHYS_PFN(phys)) ? phys_to_page(phys) : NULL;
+static inline struct page *it_memory_page(u64 memory)
+{
+	return pfn_valid(PHYS_PFN(memory)) ? phys_to_page(memory) : NULL;
 }
 #else
 #define IT_MAP_SINGLE		"dma_map_page_attrs"
@@ -78,9 +79,12 @@ KSTALL_FN(dma_addr_t, it_map_single, struct device *, dev, struct page *, page, 
 KSTALL_CHECK_FN(it_map_single, dma_map_page_attrs);
 KSTALL_CHECK_FN(it_unmap_single, dma_unmap_page_attrs);
 
-static inline struct page *it_mapped_page(struct pt_regs *regs)
+#define it_mapped_memory(_regs)	((unsigned long)kstall_arg(_regs, it_map_single, page))
+#define it_page_memory(_page)	((unsigned long)(_page))
+
+static inline struct page *it_memory_page(u64 memory)
 {
-	return kstall_arg(regs, it_map_single, page);
+	return (struct page *)(unsigned long)memory;
 }
 #endif
 

@@ -232,7 +232,7 @@ struct kstall_iommu_fault {
 		__entry->op = (_m)->call->op;				\
 		__entry->dir = (_m)->call->dir;				\
 		__entry->path = (_m)->path;				\
-		__entry->p2p = (_m)->call->p2p;				\
+		__entry->p2p = it_is_p2p((_m)->call);			\
 		__entry->dma_addr = dma_addr;				\
 		__entry->bytes = bytes;					\
 		__entry->nents = (_m)->call->nents;			\

@@ -169,11 +169,6 @@ void it_sync_part_return(void *data, struct pt_regs *regs)
 
 /* ---- the call ---- */
 
-static bool it_is_p2p(struct page *page)
-{
-	return page && is_pci_p2pdma_page(page);
-}
-
 static __always_inline void it_call_begin(struct it_map_call *call, struct device *dev, u8 op)
 {
 	call->dev = dev;
@@ -181,10 +176,10 @@ static __always_inline void it_call_begin(struct it_map_call *call, struct devic
 	call->sg = NULL;
 	call->addr = 0;
 	call->bytes = 0;
+	call->memory = 0;
 	call->nents = 0;
 	call->op = op;
 	call->dir = 0;
-	call->p2p = false;
 }
 
 /*
@@ -206,19 +201,6 @@ static __always_inline bool it_call_start_of(struct it_map_call *call, const voi
 static __always_inline bool it_call_start(struct it_map_call *call)
 {
 	return it_call_start_of(call, NULL);
-}
-
-/* What was done inside the call that ends. */
-static __always_inline void it_parts_take(struct it_parts *parts)
-{
-	struct it_parts *own = kstall_own_find(&it_calls);
-
-	if (!own) {
-		*parts = (struct it_parts){ };
-		return;
-	}
-	*parts = *own;
-	kstall_own_release(own);
 }
 
 static u8 it_path(struct device *dev, const struct it_parts *parts)
@@ -248,17 +230,16 @@ static u32 it_segments(struct it_map_call *call, u32 nr)
 	return i == IT_MAX_SEGMENTS ? nr : i;
 }
 
-/* A list is walked after the clock has been read, and only for an event. */
-static __always_inline void it_call_end(struct it_map_call *call, int result, bool map)
+static __always_inline void it_call_emit(struct it_map_call *call, u64 duration_ns,
+					 const struct it_parts *parts, int result, bool map)
 {
-	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
-	struct kstall_dma_map e;
-	struct it_parts parts;
+	struct kstall_dma_map e = {
+		.id = it_id(dev_name(call->dev), dev_to_node(call->dev)),
+		.call = call,
+		.parts = parts,
+		.path = it_path(call->dev, parts),
+	};
 
-	it_parts_take(&parts);
-	if (!kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
-				duration_ns))
-		return;
 	if (call->op == IT_OP_SG && result > 0) {
 		u32 segments = it_segments(call, result);
 
@@ -267,14 +248,24 @@ static __always_inline void it_call_end(struct it_map_call *call, int result, bo
 			result = segments;
 		}
 	}
-	e.id = it_id(dev_name(call->dev), dev_to_node(call->dev));
-	e.call = call;
-	e.parts = &parts;
-	e.path = it_path(call->dev, &parts);
 	if (map)
 		trace_dma_map_done(duration_ns, call->addr, call->bytes, result, &e);
 	else
 		trace_dma_unmap_done(duration_ns, call->addr, call->bytes, result, &e);
+}
+
+/* A list is walked after the clock has been read, and only for an event. */
+static __always_inline void it_call_end(struct it_map_call *call, int result, bool map)
+{
+	static const struct it_parts none;
+	u64 duration_ns = kstall_delta(kstall_now(), call->start_ns);
+	struct it_parts *parts = kstall_own_find(&it_calls);
+
+	if (kstall_long_enough(map ? &kstall_event_dma_map_done : &kstall_event_dma_unmap_done,
+			       duration_ns))
+		it_call_emit(call, duration_ns, parts ?: &none, result, map);
+	if (parts)
+		kstall_own_release(parts);
 }
 
 /* ---- single mappings ---- */
@@ -285,7 +276,7 @@ bool it_map_single_enter(void *data, struct pt_regs *regs)
 	struct it_map_call *call = data;
 
 	it_call_begin(call, kstall_arg(regs, it_map_single, dev), IT_OP_SINGLE);
-	call->p2p = it_is_p2p(it_mapped_page(regs));
+	call->memory = it_mapped_memory(regs);
 	call->bytes = kstall_arg(regs, it_map_single, size);
 	call->dir = kstall_arg(regs, it_map_single, dir);
 	call->nents = 1;
@@ -330,7 +321,8 @@ bool it_map_sg_enter(void *data, struct pt_regs *regs)
 	call->sg = kstall_arg(regs, __dma_map_sg_attrs, sg);
 	call->nents = kstall_arg(regs, __dma_map_sg_attrs, nents);
 	call->dir = kstall_arg(regs, __dma_map_sg_attrs, dir);
-	call->p2p = call->nents && it_is_p2p(sg_page(call->sg));
+	if (call->nents)
+		call->memory = it_page_memory(sg_page(call->sg));
 	return it_call_start(call);
 }
 
@@ -398,14 +390,16 @@ bool it_link_alloc_enter(void *data, struct pt_regs *regs)
 void it_link_alloc_return(void *data, struct pt_regs *regs)
 {
 	struct it_map_call *call = data;
-	struct it_parts parts;
+	struct it_parts *parts;
 
 	if (regs_return_value(regs) & 1) {
 		call->addr = it_state_addr(call->state);
 		it_call_end(call, 1, true);
-	} else {
-		it_parts_take(&parts);
+		return;
 	}
+	parts = kstall_own_find(&it_calls);
+	if (parts)
+		kstall_own_release(parts);
 }
 
 bool it_link_sync_enter(void *data, struct pt_regs *regs)

@@ -183,6 +183,16 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 	return true;
 }
 
+static noinline void *kstall_inflight_peek_locked(struct kstall_inflight *t, u64 key)
+{
+	struct kstall_slot slot;
+
+	if (!kstall_inflight_find(t, key, &slot))
+		return NULL;
+	kstall_inflight_unlock(&slot);
+	return slot.rec;
+}
+
 /**
  * kstall_inflight_peek() - the record of @key, for its only user
  * @t: table
@@ -200,7 +210,6 @@ void *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
 {
 	/* Pairs with the release in kstall_inflight_alloc(). */
 	struct kstall_bucket *buckets = smp_load_acquire(&t->buckets);
-	struct kstall_slot slot;
 	u32 idx, steps = 8;
 
 	if (!buckets)
@@ -215,10 +224,7 @@ void *kstall_inflight_peek(struct kstall_inflight *t, u64 key)
 		/* Pairs with the release that links a node: its key and record are there. */
 		idx = smp_load_acquire(&node->next);
 	}
-	if (!kstall_inflight_find(t, key, &slot))
-		return NULL;
-	kstall_inflight_unlock(&slot);
-	return slot.rec;
+	return kstall_inflight_peek_locked(t, key);
 }
 
 /**
