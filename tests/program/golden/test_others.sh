@@ -122,7 +122,7 @@ io_uring: not recorded
 iommu: not recorded
 memory: not recorded"
 same "... in the table, each once" "$(why -i windows.dat --step all | grep '^not seen')" \
-	"not seen: $(unseen windows.dat --step all | sed 's/ [a-z_]*:/:/' | uniq | sed 's/.*/& ;/' | xargs | sed 's/ ; /; /g; s/ ;$//')"
+	"not seen: $(unseen windows.dat --step all | sed 's/ [a-z0-9_]*:/:/' | uniq | sed 's/.*/& ;/' | xargs | sed 's/ ; /; /g; s/ ;$//')"
 grep -v raw_syscalls:sys_exit "$here/windows.txt" >noexit.txt
 dat noexit.txt
 same "calls without end" "$(unseen noexit.dat --step all)" "$process
