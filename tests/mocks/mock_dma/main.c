@@ -11,6 +11,8 @@
  *		takes the same time however long the list is. Where DMA is not translated
  *	echo fail BYTES N >/sys/kernel/debug/mock_dma/do
  *		maps N times more than there are addresses for, and succeeds if none of these does
+ *	echo peer BYTES 0|1 >/sys/kernel/debug/mock_dma/do
+ *		maps and unmaps memory of another device, an NVMe disk's buffer; 1: as a list
  *	echo fault ADDR N [w] >/sys/kernel/debug/mock_dma/do
  *		has the device read (w: write) N times where nothing is mapped
  *	echo report ADDR N [w] >/sys/kernel/debug/mock_dma/do
@@ -31,6 +33,7 @@
 #include <linux/iopoll.h>
 #include <linux/module.h>
 #include <linux/pci.h>
+#include <linux/pci-p2pdma.h>
 #include <linux/scatterlist.h>
 #include <linux/seq_file.h>
 
@@ -182,6 +185,47 @@ static int map_lazily(unsigned long bytes, unsigned int n)
 	return ret;
 }
 
+static int map_peer_page(struct page *page, unsigned long bytes)
+{
+	dma_addr_t addr = dma_map_page(dev, page, 0, bytes, DMA_TO_DEVICE);
+	int ret = dma_mapping_error(dev, addr);
+
+	if (!ret)
+		dma_unmap_page(dev, addr, bytes, DMA_TO_DEVICE);
+	return ret;
+}
+
+/* Whether the two may reach each other is no matter here: it is asked for. */
+static int map_peer_list(struct page *page, unsigned long bytes)
+{
+	struct scatterlist sg;
+
+	sg_init_table(&sg, 1);
+	sg_set_page(&sg, page, bytes, 0);
+	if (dma_map_sg(dev, &sg, 1, DMA_TO_DEVICE))
+		dma_unmap_sg(dev, &sg, 1, DMA_TO_DEVICE);
+	return 0;
+}
+
+static int map_peer(unsigned long bytes, bool list)
+{
+	struct pci_dev *peer = NULL;
+	void *buf = NULL;
+	int ret;
+
+	while (!buf) {
+		peer = pci_get_class(PCI_CLASS_STORAGE_EXPRESS, peer);
+		if (!peer)
+			return -ENODEV;
+		buf = pci_alloc_p2pmem(peer, bytes);
+	}
+	ret = list ? map_peer_list(virt_to_page(buf), bytes) :
+		     map_peer_page(virt_to_page(buf), bytes);
+	pci_free_p2pmem(peer, buf, bytes);
+	pci_dev_put(peer);
+	return ret;
+}
+
 /* The device's DMA engine: a kilobyte or two of memory of its own is at 0x40000. */
 #define EDU_DMA_FROM	0x80
 #define EDU_DMA_TO	0x88
@@ -241,6 +285,8 @@ static ssize_t do_write(struct file *file, const char __user *user, size_t len, 
 		ret = map_lazily(bytes, n);
 	else if (!strcmp(op, "fail"))
 		ret = map_in_vain(bytes, n);
+	else if (!strcmp(op, "peer"))
+		ret = map_peer(bytes, n);
 	else if (!strcmp(op, "fault"))
 		ret = fault(bytes, n, option[0]);
 	else if (!strcmp(op, "report"))
