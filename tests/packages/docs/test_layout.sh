@@ -6,7 +6,7 @@
 . ../../lib.sh
 plan 6
 
-cd ../../../kstall
+cd ../../../kstall || exit
 work=$(mktemp -d)
 at_exit rm -rf "$work"
 
