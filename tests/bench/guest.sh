@@ -179,7 +179,7 @@ kstall_cases() {
 	[ -z "${STORES-}" ] || stores
 	measure nothing
 	# shellcheck disable=SC2086 # none, or words
-	modprobe "$module" ${parameters-}
+	modprobe "$module" ${parameters-} ${KSTALL_DIRECT:+direct=$KSTALL_DIRECT}
 	measure loaded
 	arming
 	with_ftrace
@@ -319,7 +319,7 @@ cost() {
 	local TIMEFORMAT='%U %S'
 	python3 ../program/why/load.py "$1" "$2" >"$work/stream"
 	{ time ../../kstall/engine_test "$3" <"$work/stream" >/dev/null; } 2>"$work/spent"
-	awk '{ printf "%d\n", ($1 + $2) * 1000000000 }' "$work/spent"
+	awk '{ printf "%.0f\n", ($1 + $2) * 1000000000 }' "$work/spent"
 }
 
 bench_why() {
