@@ -73,7 +73,7 @@ static u32 ds_job_depth(u64 key)
 
 /* ---- submission ---- */
 
-/* The fences that a job depends on: how many, and the longest chain of unfinished jobs among them. */
+/* What a job depends on: how many fences, and the longest chain of unfinished jobs. */
 struct ds_deps {
 	u32 nr;
 	u32 depth;
