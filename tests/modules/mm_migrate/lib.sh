@@ -10,6 +10,9 @@ SYSTEM=mm_migrate
 [ -d /sys/devices/system/node/node1 ] || skip_all "one NUMA node"
 setting /proc/sys/kernel/numa_balancing 0
 
+# has_thp: transparent huge pages. PREEMPT_RT has none.
+has_thp() { [ -d /sys/kernel/mm/transparent_hugepage ]; }
+
 # mm WORD…: ./mm, its output in $work/out
 mm() { run out ./mm "$@"; }
 

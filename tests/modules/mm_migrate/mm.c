@@ -167,7 +167,9 @@ static struct region *new_region(unsigned long pages, int advice)
 	r->start = (char *)(((uintptr_t)area + 2 * HUGE - 1) / HUGE * HUGE);
 	r->pages = pages;
 	check(mprotect(r->start, pages * PAGE, PROT_READ | PROT_WRITE), "mprotect");
-	check(madvise(r->start, pages * PAGE, advice), "madvise");
+	/* A kernel without huge pages (PREEMPT_RT) knows no advice about them. */
+	if (madvise(r->start, pages * PAGE, advice) && !(errno == EINVAL && advice == MADV_NOHUGEPAGE))
+		die("madvise");
 	if (node >= 0) {
 		unsigned long mask = 1UL << node;
 

@@ -7,6 +7,7 @@ plan 28
 
 fallback=mm_thp_fallback stall=mm_compaction_stall
 thp=/sys/kernel/mm/transparent_hugepage
+has_thp || skip_all "a kernel without transparent huge pages"
 load mock_mm
 trace $fallback $stall
 

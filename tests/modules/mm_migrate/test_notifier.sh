@@ -69,8 +69,12 @@ mm node 0 map 16 notify 0 list 100 mbind 0 1
 t_eq "mbind" "$(said moved) $(ev_n $wait 'f["reason"] == "mbind" && f["event"] == "clear"')" "16 16"
 mm node 0 map 1 notify 0 list 100 pfns 0 offline 0
 t_eq "soft offlining of a page" "$(ev_get $wait pfn 'f["reason"] == "memory_failure"')" "$(said pfn)"
-mm node 0 huge 1 pfns 0 notify 0 list 0 move 0 1
-t_eq "a huge page is one wait of 512 pages" "$(ev_get $wait pfn "$moved") $(ev_get $wait pages "$moved")" "$(said pfn | head -1) 512"
+if has_thp; then
+	mm node 0 huge 1 pfns 0 notify 0 list 0 move 0 1
+	t_eq "a huge page is one wait of 512 pages" "$(ev_get $wait pfn "$moved") $(ev_get $wait pages "$moved")" "$(said pfn | head -1) 512"
+else
+	t_skip "a huge page is one wait of 512 pages" "a kernel without them"
+fi
 mm map 8 notify 0 interval 100 vma 0
 t_eq "a driver moves pages" "$(said "done") $(ev_n $wait 'f["event"] == "migrate"')" "8 1"
 
