@@ -114,6 +114,7 @@ static __always_inline void ds_job_fill(struct ds_job *rec, const struct drm_sch
 	kstall_who_read(&rec->who, current);
 }
 
+/* Not inline, as ds_run_emit(). */
 static noinline void ds_queue_notes(struct drm_sched_job *job, u64 now,
 				    const struct ds_deps *deps)
 {
@@ -428,7 +429,6 @@ static void ds_dispatch_emit(const struct drm_sched_job *job, const struct ds_jo
 				     rec->priority, &e);
 }
 
-/* In the ring's worker, just before ops->run_job(). job->entity is NULL since 6.7. */
 /* Not inline: the kernel zeroes what is on a function's stack, and most runs need none of this. */
 static noinline bool ds_run_emit(const struct drm_sched_job *job, struct drm_sched_entity *ent,
 				 u64 key, u64 now)
@@ -457,6 +457,7 @@ static bool ds_run_count(const struct drm_sched_job *job, u64 key, u64 now)
 	return true;
 }
 
+/* In the ring's worker, just before ops->run_job(). job->entity is NULL since 6.7. */
 KSTALL_PROBE(ds_on_run,
 	     TP_PROTO(struct drm_sched_job *job, struct drm_sched_entity *ent), TP_ARGS(job, ent))
 {

@@ -314,7 +314,7 @@ bench_record() {
 	rm "$file"*
 }
 
-# cost KIND N OPTIONS: what the answer takes, as processor time, which is instructions; not time, in which the program waits for a disk
+# cost KIND N OPTIONS: what the answer takes, as processor time, which is instructions; its waits for a disk are not in it
 cost() {
 	local TIMEFORMAT='%U %S'
 	python3 ../program/why/load.py "$1" "$2" >"$work/stream"

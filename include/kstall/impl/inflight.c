@@ -183,6 +183,7 @@ bool kstall_inflight_find(struct kstall_inflight *t, u64 key, struct kstall_slot
 	return true;
 }
 
+/* Not inline: each peek would pay for the slot on its stack. */
 static noinline void *kstall_inflight_peek_locked(struct kstall_inflight *t, u64 key)
 {
 	struct kstall_slot slot;

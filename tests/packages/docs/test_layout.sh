@@ -7,8 +7,6 @@
 plan 6
 
 cd ../../../kstall || exit
-work=$(mktemp -d)
-at_exit rm -rf "$work"
 
 # includes: "DIRECTORY OTHER", a line each
 includes() {

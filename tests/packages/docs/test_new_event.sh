@@ -11,7 +11,7 @@ plan 13
 cd ../../..
 work=$(mktemp -d)
 at_exit rm -rf "$work"
-cp -r . "$work/tree"
+cp -a . "$work/tree" # with its times: what is built is not built again
 cd "$work/tree" || exit
 
 # new FILE FUNCTION EVENT LAYER
